@@ -1,0 +1,183 @@
+"""The five ports of the driver, and the clock. Everything outside the heart stands behind one.
+
+No exception crosses a port (law 10). Callbacks come on the event loop's thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from latchway.settings import Price
+from latchway.turn.commands import Close, Deliver, Fail, PassAnswer, SendHead
+from latchway.turn.events import Answered, Arrived, Broke, Commented, Headed, Oversized, Place, Sent
+
+if TYPE_CHECKING:
+    from latchway.wire.request import Request
+
+UpstreamEvent = Sent | Headed | Arrived | Commented | Answered | Broke | Oversized
+
+
+class Timer(Protocol):
+    def cancel(self) -> None: ...
+
+
+class Clock(Protocol):
+    """Monotonic time in seconds, and one-shot timers. `asyncio`'s loop is one, given `time`."""
+
+    def time(self) -> float: ...
+    def call_at(self, when: float, callback: Callable[[], object], /) -> Timer: ...
+
+
+class Client(Protocol):
+    """Who sent the turn. Calls are ignored once the client is gone.
+
+    It tells the driver `client_gone()`, `pause()` and `resume()`.
+    """
+
+    def send_head(self, command: SendHead) -> None: ...
+    def comment(self) -> None: ...
+    def deliver(self, command: Deliver) -> None: ...
+    def pass_answer(self, command: PassAnswer) -> None: ...
+    def fail(self, command: Fail) -> None: ...
+
+    def upstream_headers(self, headers: tuple[tuple[str, str], ...]) -> None:
+        """Headers of the current attempt's answer that may reach the client, before any delivery."""
+
+    def end(self) -> None:
+        """The turn is over: end the body. Called exactly once, also when the client is gone."""
+
+
+class Call(Protocol):
+    """One attempt in flight."""
+
+    def drop(self) -> None:
+        """Close the connection now, unless its body has already ended cleanly. No events follow."""
+
+    def release(self) -> None:
+        """The result has come; keep the connection if its body ends cleanly soon. No events
+        follow."""
+
+    def pause(self) -> None: ...
+    def resume(self) -> None: ...
+
+
+class Upstreams(Protocol):
+    def open(
+        self, attempt: int, place: Place, request: Request, tell: Callable[[UpstreamEvent], None]
+    ) -> Call:
+        """Start an attempt. Events are told later, never from within this call. Each attempt ends
+        with exactly one of a terminal frame, Answered, Broke, Oversized, or its drop()."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A client key that is valid at this moment."""
+
+    name: str
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A route for the first attempt, or why there is none."""
+
+    place: Place | None
+    code: str | None = None
+    """A code of wire/errors.py if place is None."""
+    param: str | None = None
+
+
+class Routes(Protocol):
+    """Which route is next (R1.7, R3, R10). One per process."""
+
+    def first(self, request: Request, owner: str) -> Choice: ...
+    def replay(self, request: Request, failed: str) -> Place | None: ...
+    def replay_room(self) -> bool: ...
+    def turn_began(self) -> None: ...
+    def replay_began(self) -> None: ...
+    def turn_ended(self, replayed: bool) -> None: ...
+    def attempt_ended(self, route: str, rule: str | None, now: float) -> None:
+        """`rule`: the row of the failure itself (R2.1, R2.2, R2.6 count), None for a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A turn as the ledger first sees it. `amount`: nano-USD to reserve (0: price free)."""
+
+    request_id: str
+    key: str
+    owner: str
+    model: str
+    price: Price
+    amount: int
+    route: str
+    """Attempt 1's route: its row is durable before the call."""
+    started_at_ms: int
+    """Unix time in milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """How a turn's money ends. `charge` is at most what was reserved."""
+
+    request_id: str
+    charge: int
+    loss: int
+    """nano-USD that the operator bears: failed attempts, what is above the reservation, broken output."""
+    loss_reason: str | None
+    basis: str
+    """upstream | estimated | none"""
+    usage: dict[str, int] | None
+    billed_attempt: int | None
+    response_id: str | None
+    route: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    needed: int
+    available: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """Nothing is durable of what was asked."""
+
+    reason: str
+
+
+class Ledger(Protocol):
+    """Money. Answers come by callback, on the loop's thread, after the commit that holds them."""
+
+    def reserve(
+        self, opening: Opening, done: Callable[[Granted | Refused | Unavailable], None]
+    ) -> None: ...
+
+    def record_replay(
+        self, request_id: str, route: str, done: Callable[[Granted | Unavailable], None]
+    ) -> None: ...
+
+    def close(self, closing: Closing, done: Callable[[Granted | Unavailable], None]) -> None:
+        """Idempotent and final: the first outcome stands. A closing that could not be made durable
+        is refunded by the ledger itself as soon as it can be (R6: every reservation ends)."""
+
+    def route_of(self, owner: str, response_id: str) -> str | None:
+        """The route that made this owner's response, or None: unknown or another owner's."""
+
+
+class Log(Protocol):
+    def record(self, record: dict[str, Any]) -> None:
+        """The record of interface.md, `requests show --json`. Written behind the turn."""
+
+
+__all__ = [
+    "Call", "Choice", "Client", "Clock", "Close", "Closing", "Granted", "Key", "Ledger", "Log",
+    "Opening", "Refused", "Routes", "Sequence", "Timer", "Unavailable", "UpstreamEvent", "Upstreams",
+]

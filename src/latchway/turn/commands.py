@@ -1,0 +1,180 @@
+"""What a turn asks for. Frozen values; the driver carries them out in order, through the ports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from latchway.turn.events import Binding, Place
+from latchway.wire.frame import Answer, Frame, Usage
+
+
+class Delivered(Enum):
+    """The most that the client got besides the failure. Grows only."""
+
+    NOTHING = 0
+    LIFECYCLE = 1
+    OUTPUT = 2
+
+
+class Basis(Enum):
+    """What a turn is charged by when it ends (R6). `turn/billing.py` chooses."""
+
+    REFUND = "refund"
+    """Nothing was delivered: all of the reservation returns."""
+    USAGE = "usage"
+    ESTIMATE = "estimate"
+    FORGIVEN = "forgiven"
+    """Output was delivered and nobody pays: the operator's loss."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectRoute:
+    """`failed`: the route that a replay must not go to; None for the first attempt."""
+
+    failed: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class RecordReplay:
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    attempt: int
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Close the attempt's connection now; no more of its events are wanted."""
+
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The attempt has given its result; its connection may be kept if its body ends cleanly."""
+
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class SendHead:
+    """Early headers: status 200 with nothing delivered (R5)."""
+
+    replay: str | None
+    """Value of `x-latchway-replay`, or None: the header is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """An SSE comment, to keep proxies from closing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """Hand these frames to the client, in order, in one write; the first opens the status line."""
+
+    frames: tuple[Frame, ...]
+    replay: str | None
+    retryable: bool = False
+    """For an upstream's own `error` event that a WebSocket must wrap: what rule (b) says."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassAnswer:
+    """Pass on an upstream's whole HTTP error answer; the status line is still open."""
+
+    answer: Answer
+    replay: str | None
+    retryable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """A failure in the gateway's own words: a status while the status line is open, else events.
+
+    `answer`: the upstream's HTTP answer whose error is carried over, if that is the failure.
+    """
+
+    code: str
+    replay: str | None
+    retryable: bool
+    retry_after: float | None = None
+    needed: int | None = None
+    """insufficient_balance: nano-USD."""
+    answer: Answer | None = None
+    response_id: str | None = None
+    """The id that the client knows, for a `response.failed` of its own; None: it knows none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Settle or refund, durably; answered by Closed or LedgerFailed."""
+
+    basis: Basis
+    attempt: int | None
+    """The billed attempt; None for a refund."""
+    usage: Usage | None
+    output_bytes: int
+    """Delta text delivered, for an estimate or a loss."""
+    response_id: str | None
+    """Delivered response id, remembered with its owner and route."""
+    route: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRecord:
+    """One line of the log. Times are seconds on the turn's clock."""
+
+    number: int
+    route: str
+    outcome: str
+    failure: str | None
+    rule: str | None
+    code: str | None
+    verdict: str | None
+    http_status: int | None
+    upstream_request_id: str | None
+    response_id: str | None
+    began: float
+    first_event: float | None
+    ended: float
+    usage: Usage | None
+    usage_absurd: bool
+    reason: str | None
+    """Why a read failed, in words; for people, not for programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The turn is over; this is what is logged of it (R7)."""
+
+    outcome: str
+    code: str | None
+    binding: Binding | None
+    delivered: Delivered
+    replayed: bool
+    response_id: str | None
+    attempts: tuple[AttemptRecord, ...]
+    began: float
+    first_output: float | None
+    ended: float
+    output_bytes: int
+    phase: str | None
+    """of a failed turn: before_first_event | before_output | after_output"""
+    held_seconds: float
+    released_by_timer: bool
+
+
+Command = (
+    SelectRoute | Reserve | RecordReplay | Open | Drop | Release | SendHead | Comment | Deliver
+    | PassAnswer | Fail | Close | Finish
+)
