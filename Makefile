@@ -1,0 +1,64 @@
+# The one door: `make` lists what it can do. Python 3.11 or newer, git and make are all it needs;
+# everything else is installed into .venv from the hash-locked requirements.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+UV := uv==0.13.9
+
+# The parts whose every branch is tested: the rule, the wire, the choice of a route, the sums.
+PROVEN := src/latchway/turn/*,src/latchway/wire/*,src/latchway/routes/select.py
+PROVEN := $(PROVEN),src/latchway/ledger/prices.py,src/latchway/ledger/reservation.py
+
+.DEFAULT_GOAL := help
+.PHONY: help run demo test lint format wheel relock clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(READY) ## the gateway: latchway.yaml if it is here, else the demo configuration
+	$(BIN)/latchway serve
+
+demo: $(READY) ## two scripted upstreams, the first fails; watch one replayed turn
+	$(BIN)/latchway demo
+
+test: lint ## all that CI runs: format, lint, types, tests, coverage, the repository's rules
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage report --skip-covered --include='$(PROVEN)' --fail-under=100
+
+lint: $(READY) ## format check, lint, strict types
+	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests
+	$(BIN)/mypy
+
+format: $(READY) ## rewrite src and tests in the one format
+	$(BIN)/ruff format src tests
+	$(BIN)/ruff check --fix src tests
+
+wheel: $(READY) ## build dist/latchway-*.whl
+	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+
+relock: $(READY) ## choose new versions of all dependencies and lock them with their hashes
+	$(BIN)/pip install --quiet '$(UV)'
+	$(BIN)/uv $(LOCK) --output-file requirements.lock pyproject.toml
+	$(BIN)/uv $(LOCK) --output-file requirements-dev.lock pyproject.toml --group dev
+
+# Universal: one lock for every platform. No index address is written: pip's own setting decides.
+LOCK := pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-header
+
+clean: ## remove what was built; .venv too
+	rm -rf $(VENV) dist build .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "latchway needs Python 3.11 or newer: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(READY): $(VENV)/.made requirements-dev.lock pyproject.toml
+	$(BIN)/pip install --quiet --require-hashes --requirement requirements-dev.lock
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,1 @@
+"""One module for each command: `EXAMPLE`, `arguments(parser)` and `run(args) -> exit code`."""

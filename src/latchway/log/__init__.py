@@ -1,0 +1,1 @@
+"""What is told about turns: one record for each, and the figures of `/metrics`."""
