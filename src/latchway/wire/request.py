@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
+
+from latchway.turn.events import Binding
 
 
 class RequestFault(Exception):
@@ -42,3 +45,39 @@ class Request:
     max_output_tokens: int | None
     partial_input: bool
     """Not all of its input is in it (a continuation, stored prompt, file or image by id)."""
+    client_headers: tuple[tuple[str, str], ...] = ()
+    """Headers of the client that may go upstream (the allow-list is the adapter's)."""
+
+
+def parse(
+    body: bytes,
+    *,
+    websocket: bool,
+    pinned_route: str | None = None,
+    headers: Mapping[str, str] = {},
+) -> Request:
+    """A body, or a `response.create`, as a Request. RequestFault: it is refused."""
+    raise NotImplementedError
+
+
+def binding_of(request: Request, *, store_when_omitted: str, store_default: bool) -> Binding:
+    """What ties the request to one place, were it sent to a route with this `store_default`."""
+    raise NotImplementedError
+
+
+def bound_by_encrypted_only(
+    request: Request, *, store_when_omitted: str, store_default: bool
+) -> bool:
+    """Is it origin-bound by encrypted items and nothing else? Routes of one origin share them."""
+    raise NotImplementedError
+
+
+def upstream_body(
+    request: Request,
+    *,
+    model: str,
+    store_when_omitted: str,
+    drop_fields: tuple[str, ...] = (),
+) -> bytes:
+    """The bytes that go to a route where the model is called `model`."""
+    raise NotImplementedError
