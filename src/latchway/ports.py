@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from latchway.settings import Price
 from latchway.turn.commands import Close, Deliver, Fail, PassAnswer, SendHead
-from latchway.turn.events import Answered, Arrived, Broke, Commented, Headed, Oversized, Place, Sent
+from latchway.turn.events import Place, UpstreamEvent
 
 if TYPE_CHECKING:
     from latchway.wire.request import Request
-
-UpstreamEvent = Sent | Headed | Arrived | Commented | Answered | Broke | Oversized
 
 
 class Timer(Protocol):
@@ -43,7 +41,7 @@ class Client(Protocol):
     def fail(self, command: Fail) -> None: ...
 
     def upstream_headers(self, headers: tuple[tuple[str, str], ...]) -> None:
-        """Headers of the current attempt's answer that may reach the client, before any delivery."""
+        """Headers of the current attempt's answer that may go with the client's own."""
 
     def end(self) -> None:
         """The turn is over: end the body. Called exactly once, also when the client is gone."""
@@ -125,7 +123,8 @@ class Closing:
     request_id: str
     charge: int
     loss: int
-    """nano-USD that the operator bears: failed attempts, what is above the reservation, broken output."""
+    """nano-USD that the operator bears: failed attempts, broken output, usage above the
+    reservation."""
     loss_reason: str | None
     basis: str
     """upstream | estimated | none"""
@@ -178,6 +177,22 @@ class Log(Protocol):
 
 
 __all__ = [
-    "Call", "Choice", "Client", "Clock", "Close", "Closing", "Granted", "Key", "Ledger", "Log",
-    "Opening", "Refused", "Routes", "Sequence", "Timer", "Unavailable", "UpstreamEvent", "Upstreams",
+    "Call",
+    "Choice",
+    "Client",
+    "Clock",
+    "Close",
+    "Closing",
+    "Granted",
+    "Key",
+    "Ledger",
+    "Log",
+    "Opening",
+    "Refused",
+    "Routes",
+    "Sequence",
+    "Timer",
+    "Unavailable",
+    "UpstreamEvent",
+    "Upstreams",
 ]

@@ -111,8 +111,11 @@ class Fail:
     needed: int | None = None
     """insufficient_balance: nano-USD."""
     answer: Answer | None = None
+    param: str | None = None
     response_id: str | None = None
     """The id that the client knows, for a `response.failed` of its own; None: it knows none."""
+    created_at: float | None = None
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,8 @@ class Close:
     response_id: str | None
     """Delivered response id, remembered with its owner and route."""
     route: str | None
+    unbilled: tuple[AttemptRecord, ...] = ()
+    """Attempts that nobody is charged for; what they cost upstream is the operator's loss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +156,8 @@ class AttemptRecord:
     usage_absurd: bool
     reason: str | None
     """Why a read failed, in words; for people, not for programs."""
+    output_bytes: int
+    """Delta text that came, for the cost of an attempt without usage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +174,6 @@ class Finish:
     began: float
     first_output: float | None
     ended: float
-    output_bytes: int
     phase: str | None
     """of a failed turn: before_first_event | before_output | after_output"""
     held_seconds: float
@@ -175,6 +181,17 @@ class Finish:
 
 
 Command = (
-    SelectRoute | Reserve | RecordReplay | Open | Drop | Release | SendHead | Comment | Deliver
-    | PassAnswer | Fail | Close | Finish
+    SelectRoute
+    | Reserve
+    | RecordReplay
+    | Open
+    | Drop
+    | Release
+    | SendHead
+    | Comment
+    | Deliver
+    | PassAnswer
+    | Fail
+    | Close
+    | Finish
 )

@@ -49,7 +49,10 @@ class RouteChosen:
 
 @dataclass(frozen=True, slots=True)
 class NoRoute:
-    pass
+    """No route may be called; `code` is a row of `wire/errors.py`."""
+
+    code: str = "no_route_available"
+    param: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +124,15 @@ class Closed:
 
 
 @dataclass(frozen=True, slots=True)
+class Connected:
+    """The request can be written: the connect clock stops."""
+
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
 class Sent:
-    """The request's last byte was written."""
+    """The request's last byte was written: the first-event clock starts."""
 
     attempt: int
 
@@ -180,4 +190,9 @@ class Oversized:
     attempt: int
 
 
-type_of_upstream_event = (Sent, Headed, Arrived, Commented, Answered, Broke, Oversized)
+UpstreamEvent = Connected | Sent | Headed | Arrived | Commented | Answered | Broke | Oversized
+
+Event = (
+    Begin | RouteChosen | NoRoute | RouteFault | Tick | ClientGone | Stop | Paused | Resumed
+    | Reserved | Denied | LedgerFailed | ReplayRecorded | Closed | UpstreamEvent
+)  # fmt: skip

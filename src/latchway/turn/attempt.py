@@ -1,0 +1,114 @@
+"""One attempt as the turn remembers it: its clocks, its hold, and what has arrived from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from latchway.turn.commands import AttemptRecord
+from latchway.turn.decide import Verdict, rule_of
+from latchway.turn.events import Headed, Place
+from latchway.turn.failures import Failure
+from latchway.turn.hold import Hold
+from latchway.wire.frame import Frame, Kind, Note, Usage
+
+UNTAKEN = frozenset({Kind.LIFECYCLE, Kind.NEUTRAL, Kind.FAILED, Kind.ERROR})
+"""Kinds that are neither output nor a result: without usage, nothing was observed."""
+
+
+class Attempt:
+    """State of the attempt in flight. Times are seconds on the turn's clock."""
+
+    __slots__ = (
+        "began", "connected", "created_at", "first_event", "heard", "hold", "http_status", "model",
+        "number", "observed", "output_bytes", "paused", "place", "request_id", "response_id",
+        "sent", "usage", "usage_absurd",
+    )  # fmt: skip
+
+    def __init__(self, number: int, place: Place, now: float, hold_bytes: int) -> None:
+        self.number, self.place, self.began = number, place, now
+        self.hold = Hold(hold_bytes)
+        self.connected: float | None = None
+        self.sent: float | None = None
+        self.first_event: float | None = None
+        self.heard = now
+        self.paused = False
+        self.observed = False
+        self.output_bytes = 0
+        self.usage: Usage | None = None
+        self.usage_absurd = False
+        self.http_status: int | None = None
+        self.request_id: str | None = None
+        self.response_id: str | None = None
+        self.created_at: float | None = None
+        self.model: str | None = None
+
+    def headed(self, event: Headed) -> None:
+        self.http_status, self.request_id = event.status, event.request_id
+
+    def hear(self, frame: Frame, now: float) -> None:
+        """Take in one frame that has arrived and whose turn it is."""
+        if self.first_event is None and frame.kind is not Kind.NEUTRAL:
+            self.first_event = now
+        self.output_bytes += frame.text_bytes
+        if frame.note is None:
+            self.observed = True
+        else:
+            self.read(frame.note)
+
+    def read(self, note: Note) -> None:
+        if note.response_id is not None:
+            self.response_id = note.response_id
+            self.created_at, self.model = note.created_at, note.model
+        if note.metered:
+            self.observed = True
+        if note.usage is not None:
+            self.usage = note.usage
+        self.usage_absurd = self.usage_absurd or note.usage_absurd
+
+    def observe(self, frames: Iterable[Frame]) -> None:
+        """Count frames that have arrived behind a failure and are not delivered (R1.3)."""
+        for frame in frames:
+            if frame.metered or frame.kind not in UNTAKEN:
+                self.observed = True
+
+    def clock(self, streamed: bool, whole_answer_seconds: float) -> float | None:
+        """When the clock that runs now is up (R2, "Clocks"); None while the client is slow."""
+        if self.connected is None:
+            return self.began + self.place.connect_timeout_seconds
+        since = self.connected if self.sent is None else self.sent
+        if not streamed:
+            return since + whole_answer_seconds
+        if self.first_event is None:
+            return since + self.place.first_event_timeout_seconds
+        return None if self.paused else self.heard + self.place.idle_timeout_seconds
+
+    def record(
+        self,
+        *,
+        outcome: str,
+        now: float,
+        failure: Failure | None = None,
+        code: str | None = None,
+        verdict: Verdict | None = None,
+        reason: str | None = None,
+    ) -> AttemptRecord:
+        """What the log says of this attempt. `reason`: why a read failed, for people."""
+        return AttemptRecord(
+            number=self.number,
+            route=self.place.route,
+            outcome=outcome,
+            failure=failure.name if failure else None,
+            rule=rule_of(verdict, failure) if verdict and failure else None,
+            code=code,
+            verdict=verdict.value if verdict else None,
+            http_status=self.http_status,
+            upstream_request_id=self.request_id,
+            response_id=self.response_id,
+            began=self.began,
+            first_event=self.first_event,
+            ended=now,
+            usage=self.usage,
+            usage_absurd=self.usage_absurd,
+            reason=reason,
+            output_bytes=self.output_bytes,
+        )

@@ -1,0 +1,241 @@
+"""How attempts and turns end: the verdict, the bill, the words, the record (R2, R6, R7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from latchway.turn import billing, failures
+from latchway.turn import commands as do
+from latchway.turn import events as on
+from latchway.turn.commands import Basis, Command, Delivered
+from latchway.turn.decide import Situation, Verdict, decide
+from latchway.turn.delivery import Delivery, State, Terms
+from latchway.turn.events import Binding
+from latchway.turn.failures import Failure
+from latchway.wire.frame import Answer, Frame, Kind
+
+RESENDABLE = frozenset({Verdict.NO_ROUTE, Verdict.BUDGET_SPENT})
+"""Refusals after which sending again is safe: R2.1 or R2.2, nothing seen, no replay used."""
+
+
+class Ending(Delivery):
+    """The half of a turn's state that decides its end. Base of `machine.Turn`.
+
+    `replay_room()` is the one fact that is asked rather than told (R10).
+    """
+
+    def __init__(self, terms: Terms, replay_room: Callable[[], bool]) -> None:
+        super().__init__(terms)
+        self.replay_room = replay_room
+        self.binding: Binding | None = None
+        self.records: list[do.AttemptRecord] = []
+        self.client_here = True
+        self.result: Frame | None = None
+        self.parting: list[Command] = []
+        """What goes out once the ledger has closed the turn."""
+        self.outcome = "failed"
+        self.code: str | None = None
+        self.phase: str | None = None
+        self.pair_told = False
+        """The `error` of a pair is already with the client (after output, over HTTP)."""
+
+    # ---- the attempt's end
+
+    def failed(
+        self,
+        failure: Failure,
+        now: float,
+        out: list[Command],
+        *,
+        code: str | None = None,
+        frames: Sequence[Frame] | None = None,
+        answer: Answer | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """An abnormal end of the attempt: ask the rule, once, and do what it says.
+
+        `frames` (events, maybe none left to deliver) or `answer` are the upstream's own failure;
+        with neither, the gateway tells the failure in its own words.
+        """
+        verdict = decide(self._situation(failure))
+        code = code or failure.code or "upstream_error"
+        outcome = "client_disconnected" if failure is failures.CLIENT_GONE else "failed"
+        self.records.append(
+            self.live.record(
+                outcome=outcome, now=now, failure=failure, code=code, verdict=verdict, reason=reason
+            )
+        )
+        out.append(do.Drop(self.live.number))
+        self._note_failure(failure, verdict, code)
+        if verdict is Verdict.REPLAY:
+            self.live.hold.discard()
+            self.state = State.CHOOSING_AGAIN
+            out.append(do.SelectRoute(self.live.place.route))
+            return
+        self._compose(failure, code, now, frames, answer)
+        self.close(self._basis(failure), out)
+
+    def _situation(self, failure: Failure) -> Situation:
+        attempt = self.live
+        assert self.binding is not None
+        return Situation(
+            client_here=self.client_here,
+            delivered=self.delivered,
+            binding=self.binding,
+            kindred=attempt.place.kindred,
+            attempt=attempt.number,
+            observed=attempt.observed,
+            failure=failure,
+            acting_tools=self.terms.acting_tools,
+            replay_room=self.replay_room(),
+            another_route=attempt.place.another,
+        )
+
+    def _note_failure(self, failure: Failure, verdict: Verdict, code: str) -> None:
+        self.code = code
+        if self.delivered is Delivered.OUTPUT:
+            self.phase = "after_output"
+        elif self.live.first_event is None:
+            self.phase = "before_first_event"
+        else:
+            self.phase = "before_output"
+        if verdict is not Verdict.REPLAY:
+            self.refusal = verdict
+        self.resendable = verdict in RESENDABLE and self.binding is Binding.STATELESS
+
+    def _compose(
+        self,
+        failure: Failure,
+        code: str,
+        now: float,
+        frames: Sequence[Frame] | None,
+        answer: Answer | None,
+    ) -> None:
+        """Put together what the client is told: what was held, then the failure (R4, R5)."""
+        if not self.client_here:
+            if not self.pair_told:
+                self.outcome, self.code = "client_disconnected", failures.CLIENT_GONE.code
+            return
+        held = self._held_before(frames, now)
+        if frames is not None:
+            self.hand([*held, *frames], now, self.parting)
+            return
+        self.hand(held, now, self.parting)
+        self.parting.append(self._words(failure, code, answer))
+
+    def _held_before(self, frames: Sequence[Frame] | None, now: float) -> tuple[Frame, ...]:
+        """What is held goes first, but neutral events alone do not cost the status line."""
+        if frames is None and self.status_line and self.live.hold.only_neutral:
+            self.live.hold.discard()
+        return self.release(now)
+
+    def _words(self, failure: Failure, code: str, answer: Answer | None) -> Command:
+        if answer is not None and failure.code is None:
+            if self.status_line and answer.status >= 300:
+                return do.PassAnswer(answer, self.replay_header(), self.resendable)
+            return replace(self.fail_as(code), answer=answer, retry_after=answer.note.retry_after)
+        return self.fail_as(code)
+
+    def fail_as(self, code: str) -> do.Fail:
+        """The gateway's own failure, about the response that the client knows, if it does."""
+        known = self.known
+        return do.Fail(
+            code,
+            self.replay_header(),
+            self.resendable,
+            response_id=known.response_id if known else None,
+            created_at=known.created_at if known else None,
+            model=known.model if known else None,
+        )
+
+    # ---- the turn's end
+
+    def _basis(self, failure: Failure | None) -> Basis:
+        ours = (failures.CLIENT_GONE, failures.GATEWAY_STOPPED)
+        return billing.basis(
+            delivered=self.delivered,
+            result=self.result is not None,
+            usage_arrived=self.live.usage is not None,
+            client_left=failure is failures.CLIENT_GONE,
+            upstream_broke=failure is not None and failure not in ours,
+            client_left_pays=self.terms.client_left_pays,
+            upstream_broke_pays=self.terms.upstream_broke_pays,
+        )
+
+    def succeed(self, frame: Frame, now: float, out: list[Command]) -> None:
+        """A result: settle durably, and only then deliver it (R6)."""
+        self.result = frame
+        out.append(do.Release(self.live.number))
+        self.close(self._basis(None), out)
+
+    def close(self, basis: Basis, out: list[Command]) -> None:
+        """Ask the ledger to end the turn's money; the rest follows its answer."""
+        attempt = self.attempt
+        billed = attempt if basis is Basis.USAGE or basis is Basis.ESTIMATE else None
+        kept = attempt if self.result is not None else None
+        self.state = State.CLOSING
+        out.append(
+            do.Close(
+                basis=basis,
+                attempt=billed.number if billed else None,
+                usage=billed.usage if billed and basis is Basis.USAGE else None,
+                output_bytes=attempt.output_bytes if attempt else 0,
+                response_id=kept.response_id if kept else None,
+                route=attempt.place.route if attempt else None,
+                unbilled=tuple(r for r in self.records if not billed or r.number != billed.number),
+            )
+        )
+
+    def closed(self, event: on.Closed, now: float, out: list[Command]) -> None:
+        """It is durable: what was kept for this moment goes out, and the turn is over."""
+        if self.result is not None:
+            self._deliver_result(self.result, now, out)
+        out.extend(self.parting)
+        self.leave(now, out)
+
+    def _deliver_result(self, frame: Frame, now: float, out: list[Command]) -> None:
+        cut_short = frame.kind is Kind.INCOMPLETE or (
+            frame.note is not None and frame.note.status == "incomplete"
+        )
+        self.outcome = "incomplete" if cut_short else "completed"
+        self.code = None
+        self.records.append(self.live.record(outcome=self.outcome, now=now))
+        if not self.client_here:
+            self.outcome, self.code = "client_disconnected", failures.CLIENT_GONE.code
+            return
+        self.hand([*self.release(now), frame], now, out)
+
+    def unclosed(self, event: on.LedgerFailed, now: float, out: list[Command]) -> None:
+        """The ledger cannot say that it is durable. A result is then not delivered (R6); a refund
+        is owed and made later by the ledger, and the failure goes out as it is."""
+        if self.result is not None:
+            self.result = None
+            self.failed(failures.GATEWAY_STOPPED, now, out, code=event.code)
+            return
+        if event.code == "internal_error" and self.client_here:
+            self.code = event.code
+            self.parting = [self.fail_as(event.code)]
+        out.extend(self.parting)
+        self.leave(now, out)
+
+    def leave(self, now: float, out: list[Command]) -> None:
+        """Say how the turn went: the last command of every turn."""
+        self.state = State.ENDED
+        out.append(
+            do.Finish(
+                outcome=self.outcome,
+                code=self.code,
+                binding=self.binding,
+                delivered=self.delivered,
+                replayed=self.replayed,
+                response_id=self.known.response_id if self.known else None,
+                attempts=tuple(self.records),
+                began=self.began,
+                first_output=self.first_output,
+                ended=now,
+                phase=self.phase if self.outcome == "failed" else None,
+                held_seconds=self.held_seconds,
+                released_by_timer=self.released_by_timer,
+            )
+        )
