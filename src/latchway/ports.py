@@ -85,6 +85,8 @@ class Choice:
     code: str | None = None
     """A code of wire/errors.py if place is None."""
     param: str | None = None
+    message: str | None = None
+    """What the code's own message does not say."""
 
 
 class Routes(Protocol):

@@ -161,14 +161,8 @@ BILLING = Section(
 
 WEBSOCKET = Section(
     (
-        Field(
-            "max_minutes", number(SHORTEST, 1440, "a number of minutes"), "a connection's age (R8)"
-        ),
-        Field(
-            "grace_minutes",
-            number(0, 1440, "a number of minutes"),
-            "more, for a turn in flight (R8)",
-        ),
+        Field("max_minutes", minutes(SHORTEST), "a connection's age (R8)"),
+        Field("grace_minutes", minutes(0), "more, for a turn in flight (R8)"),
         Field("queue", whole(0, 1000, "messages"), "that wait for the active one (R8)"),
         Field("max_message_bytes", BYTES, "a larger message closes the connection (R8)"),
     ),
@@ -191,16 +185,8 @@ TLS = Section(
     )
 )
 
-LOG = Section(
-    (
-        Field(
-            "keep_days",
-            number(SHORTEST, 36_500, "a number of days"),
-            "of the request log",
-            default="30",
-        ),
-    )
-)
+DAYS = number(SHORTEST, 36_500, "a number of days")
+LOG = Section((Field("keep_days", DAYS, "how long a turn's record is kept", default="30"),))
 
 FILE_SCHEMA = Section(
     (
