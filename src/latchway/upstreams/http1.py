@@ -1,0 +1,136 @@
+"""One HTTP/1.1 exchange as bytes (RFC 9112), without I/O: a request's head, an answer's reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import httptools
+
+BODILESS = frozenset({204, 304})
+"""Statuses whose answer ends with its head (RFC 9110 6.4.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A status line and its header fields."""
+
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case; values of a repeated name joined by a comma (RFC 9110 5.3)."""
+
+    @property
+    def content_type(self) -> str:
+        """Without parameters, in lower case; empty if it is not said."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @property
+    def plain(self) -> bool:
+        """Is the body as it was asked for, `identity`, and not something compressed?"""
+        return self.headers.get("content-encoding", "identity").strip().lower() in ("", "identity")
+
+
+def request_head(target: str, fields: Iterable[tuple[str, str]]) -> bytes:
+    """The head of a POST. The caller has checked that no value holds a control character."""
+    lines = [f"POST {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields)]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
+
+
+class AnswerReader:
+    """Reads the one answer of one request.
+
+    Interim answers (1xx) are skipped. `fault` is set, in words, once the bytes stop making sense;
+    what came before stays good. Methods named `on_…` are the parser's, and nobody else's.
+    """
+
+    __slots__ = (
+        "_body", "_fields", "_head_bytes", "_keep_alive", "_max_head_bytes", "_parser",
+        "_unfinished_bytes", "complete", "extra", "fault", "head",
+    )  # fmt: skip
+
+    def __init__(self, max_head_bytes: int) -> None:
+        self.head: Head | None = None
+        self.complete = False
+        self.extra = False
+        self.fault: str | None = None
+        self._max_head_bytes = max_head_bytes
+        self._head_bytes = 0
+        self._unfinished_bytes = 0
+        self._fields: dict[str, str] = {}
+        self._body: list[bytes] = []
+        self._keep_alive = False
+        self._parser = httptools.HttpResponseParser(self)
+
+    def feed(self, data: bytes) -> bytes:
+        """Read on; returns what of the answer's body is in `data`."""
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError as fault:
+            self._stumble(f"the upstream's answer is not HTTP/1.1: {fault}")
+        body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
+        self._body.clear()
+        self._bound(0 if body or self.complete else len(data))
+        return body
+
+    def end_of_input(self) -> bool:
+        """The peer has closed. True if that, and nothing else, ends this body (RFC 9112 6.3)."""
+        self.complete = self.complete or self._ends_with_the_connection()
+        return self.complete
+
+    @property
+    def reusable(self) -> bool:
+        """May the connection carry another request? Only after a clean end and nothing more."""
+        return self.complete and self._keep_alive and not self.extra and self.fault is None
+
+    def on_message_begin(self) -> None:
+        self.extra = self.complete
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._head_bytes += len(name) + len(value) + len(b": \r\n")
+        if self._head_bytes > self._max_head_bytes:
+            self._stumble("the upstream's header fields are too long")
+        if self.head is None:
+            self._keep(name.decode("latin-1").lower(), value.decode("latin-1"))
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if self.head is None and self.fault is None and status >= 200:
+            self.head = Head(status, self._fields)
+            self._keep_alive = self._parser.should_keep_alive()
+            self._refuse_strange_framing()
+        if status == 101:
+            self._stumble("the upstream switched to a protocol that was not asked for")
+        self._fields = {}
+
+    def on_body(self, part: bytes) -> None:
+        if not self.complete and self.fault is None:
+            self._body.append(part)
+
+    def on_message_complete(self) -> None:
+        self.complete = self.head is not None
+
+    def _keep(self, name: str, value: str) -> None:
+        earlier = self._fields.get(name)
+        self._fields[name] = value if earlier is None else f"{earlier}, {value}"
+
+    def _refuse_strange_framing(self) -> None:
+        coding = self._fields.get("transfer-encoding", "chunked").strip().lower()
+        if coding != "chunked":
+            self._stumble("the upstream used a transfer coding that was not asked for")
+
+    def _ends_with_the_connection(self) -> bool:
+        if self.head is None or self.fault is not None or self.head.status in BODILESS:
+            return False
+        return not {"transfer-encoding", "content-length"} & self.head.headers.keys()
+
+    def _bound(self, unfinished: int) -> None:
+        """Bytes that ended neither a field nor a piece of body pile up in the parser."""
+        self._unfinished_bytes = self._unfinished_bytes + unfinished if unfinished else 0
+        if self._unfinished_bytes > self._max_head_bytes:
+            self._stumble("the upstream's header fields are too long")
+
+    def _stumble(self, fault: str) -> None:
+        if self.complete:
+            self.extra = True
+        elif self.fault is None:
+            self.fault = fault

@@ -1,0 +1,117 @@
+"""Connections that may be used again, for each origin, and how new ones are made.
+
+Invariant: a connection is here only after the clean end of an answer, with nothing after it
+(threat 31: what was left by one turn must never be read by another). It leaves when it is taken,
+when its time is over, or as soon as anything comes on it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from dataclasses import dataclass
+
+from latchway.upstreams.connection import Connection
+from latchway.upstreams.exchange import Exchange
+from latchway.upstreams.headers import keep_alive_seconds
+from latchway.upstreams.http1 import Head
+from latchway.upstreams.limits import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where connections lead; they are shared by all routes that lead there."""
+
+    secure: bool
+    host: str
+    port: int
+
+
+def client_context() -> ssl.SSLContext:
+    """TLS towards upstreams: verified always, 1.2 at least, HTTP/1.1 alone (threat 30)."""
+    context = ssl.create_default_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+class Pool:
+    """Idle connections, and the way to all others. Bound to the running loop when first used."""
+
+    def __init__(self, limits: Limits, tls: ssl.SSLContext) -> None:
+        self._limits = limits
+        self._tls = tls
+        self._idle: dict[Origin, dict[Connection, asyncio.TimerHandle]] = {}
+        self._origins: dict[Connection, Origin] = {}
+
+    def start(self, origin: Origin, exchange: Exchange, head: bytes, body: bytes) -> Connection:
+        """Send a request on an idle connection, or else on a new one. `exchange` is told later."""
+        connection = self._take(origin) or self._dial(origin)
+        connection.start(exchange, head, body)
+        return connection
+
+    def idle(self, origin: Origin) -> int:
+        """How many connections wait for use."""
+        return len(self._idle.get(origin, ()))
+
+    def close(self) -> None:
+        """Close the idle connections; those in use belong to their attempts."""
+        for connections in list(self._idle.values()):
+            for connection in list(connections):
+                connection.close()
+
+    def keep(self, connection: Connection, head: Head) -> None:
+        """Take a connection back after a clean end. `head`: of the answer that has ended."""
+        seconds = self._keeping_seconds(head)
+        if seconds <= 0:
+            connection.close()
+            return
+        idle = self._idle.setdefault(self._origins[connection], {})
+        if len(idle) >= self._limits.idle_connections:
+            next(iter(idle)).close()
+        loop = asyncio.get_running_loop()
+        idle[connection] = loop.call_later(seconds, connection.close)
+
+    def forget(self, connection: Connection) -> None:
+        """A connection has been closed, idle or not."""
+        origin = self._origins.pop(connection)
+        timer = self._idle.get(origin, {}).pop(connection, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _take(self, origin: Origin) -> Connection | None:
+        """The connection used last: it is the least likely to be closed by its server."""
+        idle = self._idle.get(origin)
+        while idle:
+            connection, timer = idle.popitem()
+            timer.cancel()
+            if connection.quiet():
+                return connection
+            connection.close()
+        return None
+
+    def _dial(self, origin: Origin) -> Connection:
+        connection = Connection(self, self._limits)
+        self._origins[connection] = origin
+        loop = asyncio.get_running_loop()
+        connection.dialled_by(loop.create_task(self._connect(origin, connection)))
+        return connection
+
+    async def _connect(self, origin: Origin, connection: Connection) -> None:
+        """Resolve, connect, shake hands. Proxies of the environment are not asked."""
+        try:
+            await asyncio.get_running_loop().create_connection(
+                lambda: connection,
+                origin.host,
+                origin.port,
+                ssl=self._tls if origin.secure else None,
+                server_hostname=origin.host if origin.secure else None,
+            )
+        except (OSError, UnicodeError) as fault:
+            connection.unreachable(fault)
+
+    def _keeping_seconds(self, head: Head) -> float:
+        said = keep_alive_seconds(head.headers)
+        if said is None:
+            return self._limits.idle_seconds
+        return min(self._limits.idle_seconds, said - self._limits.idle_margin_seconds)

@@ -1,0 +1,264 @@
+"""`ports.Upstreams` for providers that speak the Responses API: POST {base_url}/responses.
+
+A request's host, path and credential come from the configuration alone; nothing that a client
+sends can name them (threat 1). Every attempt ends with exactly one of a result, Answered, Broke or
+Oversized, unless the turn leaves it before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from latchway.settings import Provider, Route, Secret, Settings
+from latchway.turn.events import (
+    Answered,
+    Broke,
+    Connected,
+    Headed,
+    Oversized,
+    Place,
+    Sent,
+    UpstreamEvent,
+)
+from latchway.upstreams.answers import Reader, Refusal, reader_for
+from latchway.upstreams.connection import Connection
+from latchway.upstreams.headers import answer_fields, request_fields, request_id, sound
+from latchway.upstreams.http1 import Head, request_head
+from latchway.upstreams.limits import Limits
+from latchway.upstreams.pool import Origin, Pool, client_context
+from latchway.wire.request import Request, upstream_body
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+LAST = (Answered, Broke, Oversized)
+"""Events that end an attempt, besides a frame that is a result."""
+
+SCRUBBED = b"(credential)"
+SCRUBBED_CHARACTERS = 8
+"""At least, of a credential that is looked for: a shorter one is a placeholder (`none`, `test`),
+and would be found in ordinary words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a route leads."""
+
+    origin: Origin
+    host: str
+    """Value of the `host` field."""
+    path: str
+    route: Route
+
+
+class ResponsesUpstreams:
+    """Carries out attempts; one for a process. `tls`: None, the system's roots are trusted.
+
+    Raises ValueError, naming the field, if a base_url or a credential cannot be sent.
+    """
+
+    def __init__(
+        self, settings: Settings, *, limits: Limits | None = None, tls: ssl.SSLContext | None = None
+    ) -> None:
+        self._limits = limits or Limits()
+        self._pool = Pool(self._limits, tls or client_context())
+        self._event_bytes = settings.limits.event_bytes
+        self._store_when_omitted = settings.turn.store_when_omitted
+        self._secrets = _secrets(settings)
+        self._targets = {
+            (model.name, route.name): _target(route)
+            for model in settings.models.values()
+            for route in model.routes
+        }
+
+    def open(
+        self, attempt: int, place: Place, request: Request, tell: Callable[[UpstreamEvent], None]
+    ) -> Attempt:
+        """See `ports.Upstreams`. `place.route` is a route of the request's model."""
+        target = self._targets[request.model, place.route]
+        body = upstream_body(
+            request,
+            model=target.route.upstream_model,
+            store_when_omitted=self._store_when_omitted,
+            drop_fields=target.route.drop_fields,
+        )
+        call = Attempt(attempt, tell, self._reader_of(attempt, request.streamed), self._limits)
+        call.run(self._pool, target.origin, _head(target, request, len(body)), body)
+        return call
+
+    def close(self) -> None:
+        """Close what is idle. Attempts in flight are their turns' to drop."""
+        self._pool.close()
+
+    def _reader_of(self, attempt: int, streamed: bool) -> Callable[[Head], Reader]:
+        def choose(head: Head) -> Reader:
+            return reader_for(
+                head,
+                attempt=attempt,
+                streamed=streamed,
+                event_bytes=self._event_bytes,
+                limits=self._limits,
+                scrub=self._scrub,
+            )
+
+        return choose
+
+    def _scrub(self, text: bytes) -> bytes:
+        """An upstream may repeat the credential that it refuses (threat 2)."""
+        for secret in self._secrets:
+            text = text.replace(secret.reveal().encode(), SCRUBBED)
+        return text
+
+
+class Attempt:
+    """One request in flight: hears its connection (`Exchange`), obeys its turn (`ports.Call`)."""
+
+    __slots__ = (
+        "_answer_timer", "_choose", "_connection", "_limits", "_number", "_over", "_reader",
+        "_tell", "_unread",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        number: int,
+        tell: Callable[[UpstreamEvent], None],
+        choose: Callable[[Head], Reader],
+        limits: Limits,
+    ) -> None:
+        self._number = number
+        self._tell = tell
+        self._choose = choose
+        self._limits = limits
+        self._connection: Connection | None = None
+        self._reader: Reader | None = None
+        self._answer_timer: asyncio.TimerHandle | None = None
+        self._over = False
+
+    def run(self, pool: Pool, origin: Origin, head: bytes, body: bytes) -> None:
+        """Start; once."""
+        self._connection = pool.start(origin, self, head, body)
+
+    # ---- Exchange
+
+    def connected(self) -> None:
+        self._say(Connected(self._number))
+
+    def sent(self) -> None:
+        self._say(Sent(self._number))
+
+    def head(self, head: Head) -> None:
+        fields = answer_fields(head.headers)
+        self._say(Headed(self._number, head.status, request_id(head.headers), fields))
+        self._reader = self._choose(head)
+        if isinstance(self._reader, Refusal) and not self._over:
+            loop = asyncio.get_running_loop()
+            self._answer_timer = loop.call_later(self._limits.answer_seconds, self._answer_late)
+        self._say_all(self._reader.begin())
+
+    def body(self, data: bytes) -> None:
+        if self._reader is not None and not self._over:
+            self._say_all(self._reader.feed(data))
+
+    def ended(self) -> None:
+        self._connection = None
+        self._end(None)
+
+    def broke(self, reason: str) -> None:
+        self._connection = None
+        self._end(reason)
+
+    # ---- Call
+
+    def drop(self) -> None:
+        self._leave()
+        if self._connection is not None:
+            self._connection.abort()
+            self._connection = None
+
+    def release(self) -> None:
+        self._leave()
+        if self._connection is not None:
+            self._connection.drain()
+            self._connection = None
+
+    def pause(self) -> None:
+        if self._connection is not None:
+            self._connection.pause()
+
+    def resume(self) -> None:
+        if self._connection is not None:
+            self._connection.resume()
+
+    # ----
+
+    def _end(self, torn: str | None) -> None:
+        if self._reader is not None:
+            self._say_all(self._reader.end(torn))
+        elif torn is not None:
+            self._say(Broke(self._number, torn))
+
+    def _answer_late(self) -> None:
+        """A refusal's body does not come to its end: the status is answer enough."""
+        self._end("the rest of the answer did not come in time")
+
+    def _say_all(self, events: Sequence[UpstreamEvent]) -> None:
+        for event in events:
+            self._say(event)
+
+    def _say(self, event: UpstreamEvent) -> None:
+        """Tell one event, unless the turn has left; after the last one there is nothing to do."""
+        if self._over:
+            return
+        if isinstance(event, LAST):
+            self.drop()
+        self._tell(event)
+
+    def _leave(self) -> None:
+        self._over = True
+        if self._answer_timer is not None:
+            self._answer_timer.cancel()
+            self._answer_timer = None
+
+
+def _secrets(settings: Settings) -> tuple[Secret, ...]:
+    keys = (provider.api_key for provider in settings.providers.values())
+    return tuple(key for key in keys if key and len(key.reveal()) >= SCRUBBED_CHARACTERS)
+
+
+def _target(route: Route) -> Target:
+    provider = route.provider
+    parts = urlsplit(provider.base_url)
+    path = f"{parts.path}/responses"
+    if parts.scheme not in DEFAULT_PORTS or not parts.hostname or not _one_word(path):
+        raise ValueError(f"providers.{provider.name}.base_url: not an http or https address")
+    if provider.api_key is not None and not sound(provider.api_key.reveal()):
+        raise ValueError(f"providers.{provider.name}.api_key: holds what a header cannot carry")
+    port = parts.port or DEFAULT_PORTS[parts.scheme]
+    origin = Origin(parts.scheme == "https", parts.hostname, port)
+    return Target(origin, _host_field(parts.netloc), path, route)
+
+
+def _one_word(path: str) -> bool:
+    return sound(path) and " " not in path
+
+
+def _host_field(netloc: str) -> str:
+    """Without credentials, and as the name is on the wire (IDNA)."""
+    return netloc.rpartition("@")[2].encode("idna").decode("ascii")
+
+
+def _head(target: Target, request: Request, length: int) -> bytes:
+    fields = request_fields(
+        host=target.host, streamed=request.streamed, length=length, client=request.client_headers
+    )
+    return request_head(target.path, [*fields, *_authorization(target.route.provider)])
+
+
+def _authorization(provider: Provider) -> Sequence[tuple[str, str]]:
+    """The credential, revealed here and nowhere before."""
+    if provider.api_key is None:
+        return ()
+    return (("authorization", f"Bearer {provider.api_key.reveal()}"),)
