@@ -65,7 +65,7 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     `data`: the JSON payload (a WebSocket's text). `block`: the bytes to pass on over SSE, with
     the blank line that ends them; for a turn that is not streamed, the body of the answer.
     `text_bytes`: UTF-8 bytes of delta text in it, for an estimate. `note` is there for every kind
-    but OUTPUT.
+    but OUTPUT, which has one only where usage stands in it.
     """
 
     kind: Kind

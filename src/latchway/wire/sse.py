@@ -1,0 +1,212 @@
+"""Server-sent events: bytes in, whole frames out, whatever the reads cut them into.
+
+A block that needs nothing taken out passes byte for byte; `id:` and `retry:` lines, comments and
+blocks without data are no events and do not pass (R5, protocol.md 6). Which frames come out never
+depends on how the bytes were split into reads, and the time it takes is linear in the bytes.
+
+One choice follows from that. A blank line may end in CR, and whether an LF follows is not known
+until the next read, which may never come. The event goes out at the CR. If its lines end in CR,
+the block ends there and an LF that follows is dropped; else the LF that is all but certain to
+follow is in the block already, and is dropped when it comes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NoReturn
+
+from latchway.wire.frame import Frame
+from latchway.wire.meaning import TERMINAL, frame
+
+_BOM = b"\xef\xbb\xbf"
+_COLON = ord(":")
+_DONE = b"[DONE]"
+_NOT_PASSED = (b"id", b"retry")
+"""Fields that would make a client remember something of an upstream that it never called."""
+
+_LINE_END = re.compile(rb"\r\n?|\n")
+_BLOCK_END = re.compile(rb"\n[\r\n]|\r\r")
+"""A line end and the first byte of the next one; before that LF there may be a CR."""
+_USUAL_LF = re.compile(rb"(?:event: ([^\n]*)\n)?data: (\{[^\n]*)\n\n")
+"""Only for bytes without a CR."""
+_USUAL_CRLF = re.compile(rb"(?:event: ([^\r\n]*)\r\n)?data: (\{[^\r\n]*)\r\n\r\n")
+_OVERLAP = 1
+"""Bytes to look at again with the next read: the end of a block is found by two."""
+
+_Match = Callable[[bytes, int], re.Match[bytes] | None]
+
+
+class Oversized(Exception):
+    """One event is larger than the parser's bound. `frames`: what was whole before it."""
+
+    def __init__(self, frames: list[Frame], max_event_bytes: int) -> None:
+        super().__init__(f"an event is larger than {max_event_bytes} bytes")
+        self.frames = frames
+
+
+class Parser:
+    """One stream. Feed it every read in order, then finish it when the body has ended.
+
+    `done`: `data: [DONE]` came, or an event was oversized; further input is ignored.
+    `commented`: the last feed held a comment, or a block without data: a sign of life, no event.
+    """
+
+    __slots__ = ("_max", "_opened", "_pending", "_searched", "commented", "done")
+
+    def __init__(self, max_event_bytes: int) -> None:
+        self.done = False
+        self.commented = False
+        self._max = max_event_bytes
+        self._pending = bytearray()
+        self._searched = 0
+        self._opened = False
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """The frames that became whole with this read, in order. Raises Oversized."""
+        self.commented = False
+        if self.done:
+            return []
+        if self._opened and not self._pending:
+            return self._cut(data, 0)
+        self._pending += data
+        if not (self._opened or self._open()):
+            return []
+        if not self._may_end(data):
+            self._searched = len(self._pending)
+            return self._bounded([])
+        return self._cut(bytes(self._pending), self._searched - _OVERLAP)
+
+    def finish(self) -> list[Frame]:
+        """The body has ended. A terminal event that lacks only its blank line is whole."""
+        torn = bytes(self._pending)
+        self._pending.clear()
+        if self.done or not torn:
+            return []
+        line_end = _LINE_END.search(torn)
+        ends = (line_end[0] if line_end else b"\n") * 2
+        last = self._read(torn.rstrip(b"\r\n") + ends)
+        return [last] if last is not None and last.kind in TERMINAL else []
+
+    def _open(self) -> bool:
+        """Take the byte order mark off, once. False: it is not yet all there."""
+        if len(self._pending) < len(_BOM) and _BOM.startswith(self._pending):
+            return False
+        self._opened = True
+        if self._pending.startswith(_BOM):
+            del self._pending[: len(_BOM)]
+        return True
+
+    def _may_end(self, data: bytes) -> bool:
+        """Can this read have ended what was pending? Looks at the new bytes alone."""
+        if not self._searched:
+            return True
+        if b"\n" not in data and b"\r" not in data:
+            return False
+        return _end(self._pending, 0, self._searched - _OVERLAP) > 0
+
+    def _cut(self, whole: bytes, searched: int) -> list[Frame]:
+        """Make frames of all that is whole; the rest is pending. Nothing ends before `searched`."""
+        frames: list[Frame] = []
+        usual = (_USUAL_CRLF if b"\r" in whole else _USUAL_LF).match
+        start = 0
+        while not self.done:
+            start = self._pass_usual(usual, whole, start, frames)
+            if start == len(whole):
+                break
+            start = _after_blank_lines(whole, start)
+            end = _end(whole, start, searched)
+            if end < 0:
+                break
+            if end - start > self._max:
+                self._refuse(frames)
+            self._take(whole[start:end], frames)
+            start = end
+        self._pending = bytearray(b"" if self.done else whole[start:])
+        self._searched = len(self._pending)
+        return self._bounded(frames)
+
+    def _pass_usual(self, usual: _Match, whole: bytes, start: int, frames: list[Frame]) -> int:
+        """Pass a run of blocks of the usual shape; say where it ends. This is the data path.
+
+        What does not fit the shape is left to `_take`, which would make the same frames of these.
+        """
+        while (found := usual(whole, start)) is not None:
+            block, name, data = found.group(0, 1, 2)
+            if len(block) > self._max:
+                break
+            frames.append(frame(data, block, name or b""))
+            start = found.end()
+        return start
+
+    def _take(self, unit: bytes, frames: list[Frame]) -> None:
+        """A comment, or a block with the blank line that ends it."""
+        if unit[0] == _COLON:
+            self.commented = True
+            return
+        found = self._read(unit + b"\n" if unit.endswith(b"\n\r") else unit)
+        if found is not None:
+            frames.append(found)
+
+    def _read(self, block: bytes) -> Frame | None:
+        """The event of a block, or None if it is no event."""
+        name, data, passed = _fields(block)
+        if data.lstrip().startswith(_DONE):
+            self.done = True
+            return None
+        if not data.strip():
+            self.commented = True
+            return None
+        return frame(data, passed, name)
+
+    def _bounded(self, frames: list[Frame]) -> list[Frame]:
+        if len(self._pending) > self._max:
+            self._refuse(frames)
+        return frames
+
+    def _refuse(self, frames: list[Frame]) -> NoReturn:
+        self.done = True
+        self._pending.clear()
+        raise Oversized(frames, self._max)
+
+
+def _after_blank_lines(text: bytes, start: int) -> int:
+    """Blank lines between blocks say nothing; so does the LF of a CRLF that ended the last one."""
+    while start < len(text) and text[start] in b"\r\n":
+        start += 1
+    return start
+
+
+def _end(text: bytes | bytearray, start: int, searched: int) -> int:
+    """Where the comment or block that begins at `start` ends; -1: it is not whole."""
+    if start >= len(text):
+        return -1
+    pattern = _LINE_END if text[start] == _COLON else _BLOCK_END
+    found = pattern.search(text, max(start, searched))
+    return found.end() if found else -1
+
+
+def _fields(block: bytes) -> tuple[bytes, bytes, bytes]:
+    """Name, data (lines joined by LF) and the block without the lines that do not pass."""
+    name = b""
+    data: list[bytes] = []
+    passed: list[bytes] = []
+    for line in block.splitlines(keepends=True):
+        field, _, value = line.rstrip(b"\r\n").partition(b":")
+        value = value.removeprefix(b" ")
+        if field in _NOT_PASSED or _is_comment(line, field, value, data):
+            continue
+        passed.append(line)
+        if field == b"event":
+            name = value
+        elif field == b"data":
+            data.append(value)
+    whole = block if sum(map(len, passed)) == len(block) else b"".join(passed)
+    return name, b"\n".join(data), whole
+
+
+def _is_comment(line: bytes, field: bytes, value: bytes, data: list[bytes]) -> bool:
+    """A comment, also in the wrong dress, `data: : …`: no JSON begins with a colon."""
+    if line[0] == _COLON:
+        return True
+    return field == b"data" and not data and value.lstrip().startswith(b":")
