@@ -98,6 +98,7 @@ class Attempt:
             route=self.place.route,
             outcome=outcome,
             failure=failure.name if failure else None,
+            own_rule=failure.rule if failure else None,
             rule=rule_of(verdict, failure) if verdict and failure else None,
             code=code,
             verdict=verdict.value if verdict else None,

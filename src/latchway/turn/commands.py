@@ -143,7 +143,10 @@ class AttemptRecord:
     route: str
     outcome: str
     failure: str | None
+    own_rule: str | None
+    """The failure's own row of R2, which counts for the route's health (R10)."""
     rule: str | None
+    """The row that the verdict stands for."""
     code: str | None
     verdict: str | None
     http_status: int | None

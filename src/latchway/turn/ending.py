@@ -222,20 +222,22 @@ class Ending(Delivery):
     def leave(self, now: float, out: list[Command]) -> None:
         """Say how the turn went: the last command of every turn."""
         self.state = State.ENDED
-        out.append(
-            do.Finish(
-                outcome=self.outcome,
-                code=self.code,
-                binding=self.binding,
-                delivered=self.delivered,
-                replayed=self.replayed,
-                response_id=self.known.response_id if self.known else None,
-                attempts=tuple(self.records),
-                began=self.began,
-                first_output=self.first_output,
-                ended=now,
-                phase=self.phase if self.outcome == "failed" else None,
-                held_seconds=self.held_seconds,
-                released_by_timer=self.released_by_timer,
-            )
+        out.append(self.summary(now))
+
+    def summary(self, now: float) -> do.Finish:
+        """How the turn went, as far as it went."""
+        return do.Finish(
+            outcome=self.outcome,
+            code=self.code,
+            binding=self.binding,
+            delivered=self.delivered,
+            replayed=self.replayed,
+            response_id=self.known.response_id if self.known else None,
+            attempts=tuple(self.records),
+            began=self.began,
+            first_output=self.first_output,
+            ended=now,
+            phase=self.phase if self.outcome == "failed" else None,
+            held_seconds=self.held_seconds,
+            released_by_timer=self.released_by_timer,
         )

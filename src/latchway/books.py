@@ -1,0 +1,115 @@
+"""What one turn costs and how it is recorded: its opening, its closing, its line in the log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from latchway.ledger import bill, reservation
+from latchway.log import record as records
+from latchway.log.metrics import Metrics
+from latchway.ports import Clock, Closing, Key, Ledger, Log, Opening, Routes, Upstreams
+from latchway.settings import Settings
+from latchway.turn import commands as do
+from latchway.wire.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What every turn of a process shares."""
+
+    settings: Settings
+    clock: Clock
+    wall: Callable[[], float]
+    """Unix seconds; for people, never for durations."""
+    routes: Routes
+    upstreams: Upstreams
+    ledger: Ledger
+    log: Log
+    metrics: Metrics
+    served_by: str
+    """host/pid"""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request that is well formed, and who sent it."""
+
+    request_id: str
+    request: Request
+    key: Key
+
+
+WHY_FORGIVEN = {"client_disconnected": "client_left", "gateway_stopped": "gateway_stopped"}
+"""Reason of a loss by the failure's name; every other failure is the upstream's."""
+
+
+class Books:
+    """The money and the record of one turn."""
+
+    def __init__(self, ports: Ports, asked: Asked) -> None:
+        self._ports, self._asked = ports, asked
+        self._model = ports.settings.models.get(asked.request.model)
+        self._money: bill.Terms | None = None
+        self._bill = records.Bill()
+        self._opened_at = ports.wall()
+        self.transport = "websocket" if asked.request.websocket else "http"
+
+    def opening(self, route: str) -> Opening:
+        """What the ledger is asked to put aside before the first call, which goes to `route`."""
+        model = self._model
+        assert model is not None
+        amount = 0 if model.free else reservation.amount(model, self._asked.request)
+        self._money = bill.Terms(
+            request_id=self._asked.request_id,
+            price=model.price,
+            costs={each.name: each.cost for each in model.routes if each.cost is not None},
+            request_bytes=len(self._asked.request.body),
+            reserved=amount,
+        )
+        return Opening(
+            request_id=self._asked.request_id,
+            key=self._asked.key.name,
+            owner=self._asked.key.owner,
+            model=model.name,
+            price=model.price,
+            amount=amount,
+            route=route,
+            started_at_ms=round(self._opened_at * 1000),
+        )
+
+    def opened(self) -> None:
+        """The reservation is durable."""
+        assert self._money is not None
+        self._bill = records.Bill(reserved=self._money.reserved)
+
+    def closing(self, command: do.Close, failure: str | None) -> Closing:
+        """How the turn's money ends. `failure`: the name of the last attempt's failure, if any."""
+        assert self._money is not None
+        why = WHY_FORGIVEN.get(failure or "", "upstream_broke")
+        closing, self._bill = bill.close(command, self._money, why)
+        return closing
+
+    def write(self, finish: do.Finish) -> None:
+        """Count the turn and log it, once."""
+        money = self._priced(finish)
+        asked = records.Asked(
+            request_id=self._asked.request_id,
+            key=self._asked.key.name,
+            owner=self._asked.key.owner,
+            model=self._asked.request.model,
+            transport=self.transport,
+            streamed=self._asked.request.streamed,
+            started_at=self._opened_at,
+        )
+        ports = self._ports
+        ports.metrics.turn_ended(finish, money, model=asked.model, transport=asked.transport)
+        ports.log.record(records.record(finish, asked, money, served_by=ports.served_by))
+
+    def _priced(self, finish: do.Finish) -> records.Bill:
+        """The bill with what each attempt cost the operator."""
+        money = self._money
+        if money is None:
+            return self._bill
+        costs = (bill.attempt_cost(each.usage, each.route, money) for each in finish.attempts)
+        return replace(self._bill, costs=tuple(costs))
