@@ -8,13 +8,13 @@ Nothing here raises on what an upstream sends. A value of the wrong type counts 
 
 from __future__ import annotations
 
-import json
-import math
 import sys
+from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 import msgspec
 
+from latchway.wire.decode import Event, Output, Response, decode, decode_event, leniently
 from latchway.wire.frame import Frame, Kind, Note
 from latchway.wire.usage import metering
 
@@ -63,52 +63,18 @@ _KIND_TYPES = {
 
 _BOM = b"\xef\xbb\xbf"
 
-
-class _Response(msgspec.Struct, gc=False):
-    """The members of a response object that are read; the rest is skipped, never built."""
-
-    id: Any = None
-    object: Any = None
-    created_at: Any = None
-    model: Any = None
-    status: Any = None
-    usage: Any = None
-    error: Any = None
-
-
-class _Event(msgspec.Struct, gc=False):
-    """The members of an event that are read. `Any`: a wrong type must not fail the whole."""
-
-    type: Any = None
-    delta: Any = None
-    response: _Response | None = None
-    usage: Any = None
-    error: Any = None
-    code: Any = None
-    message: Any = None
-    param: Any = None
-    retryable: Any = None
-    retry_after: Any = None
-
-
-class _Output(msgspec.Struct, gc=False):
-    output: Any = None
-
-
-_Shape = TypeVar("_Shape", _Event, _Response, _Output)
-
-_EVENT = msgspec.json.Decoder(_Event)
+_Said = TypeVar("_Said")
 
 
 def frame(data: bytes, block: bytes, name: bytes = b"") -> Frame:
     """Make the frame of one event. `data`: its JSON; `name`: its `event:` line, if it has one."""
     try:
-        event = _EVENT.decode(data)
+        event = decode_event(data)
     except (msgspec.MsgspecError, RecursionError):
-        leniently = _leniently(data, _Event)
-        if leniently is None:
+        read = leniently(data, Event)
+        if read is None:
             return Frame(_OUTPUT, data, block)
-        event = leniently
+        event = read
     kind = _kind(event.type, name)
     if kind is not _OUTPUT:
         return Frame(kind, data, block, 0, _note(event, kind))
@@ -123,17 +89,11 @@ def answer_note(body: bytes) -> Note:
     Only a nested `error` object is carried over as `error`; the code and the marks are read at
     the top, too.
     """
-    event = _decode(body.removeprefix(_BOM), _Event)
+    event = decode(body.removeprefix(_BOM), Event)
     if event is None:
         return Note()
     note = _note(event, Kind.ERROR)
     return note if isinstance(event.error, dict) else msgspec.structs.replace(note, error=None)
-
-
-def is_response_object(body: bytes) -> bool:
-    """Is this JSON body a whole response, whatever its status?"""
-    response = _decode(body.removeprefix(_BOM), _Response)
-    return response is not None and response.object == "response"
 
 
 def whole_answer(body: bytes, streamed: bool) -> Frame | None:
@@ -143,11 +103,11 @@ def whole_answer(body: bytes, streamed: bool) -> Frame | None:
     around it (R2, "A 200 that is no event stream").
     """
     text = body.removeprefix(_BOM)
-    response = _decode(text, _Response)
+    response = decode(text, Response)
     if response is None or response.object != "response":
         return None
     kind = _STATUS_KINDS.get(_text(response.status) or "", Kind.COMPLETED)
-    note = _note(_Event(response=response), kind)
+    note = _note(Event(response=response), kind)
     text_bytes = _output_bytes(text) if note.usage is None else 0
     if not streamed:
         return Frame(kind, body, body, text_bytes, note)
@@ -162,53 +122,6 @@ def _as_event(name: bytes, body: bytes) -> bytes:
     return b'{"type":"%b","sequence_number":0,"response":%b}' % (name, line)
 
 
-# ---- reading
-
-
-def _decode(data: bytes, shape: type[_Shape]) -> _Shape | None:
-    """The members of a JSON object that `shape` names, or None if it is no JSON object."""
-    try:
-        return msgspec.json.decode(data, type=shape)
-    except (msgspec.MsgspecError, RecursionError):
-        return _leniently(data, shape)
-
-
-def _leniently(data: bytes, shape: type[_Shape]) -> _Shape | None:
-    """As clients read it: NaN, lone surrogates, numbers out of range, and broken UTF-8 pass."""
-    try:
-        found = json.loads(
-            data.decode("utf-8", "replace"), parse_constant=str, parse_float=_finite_or_text
-        )
-        found = _scrubbed(found)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(found, dict):
-        return None
-    if not isinstance(found.get("response"), dict):
-        found.pop("response", None)
-    return msgspec.convert(found, shape)
-
-
-def _finite_or_text(digits: str) -> float | str:
-    """A number that is not finite stays text, so that it is no number to whoever reads on."""
-    value = float(digits)
-    return value if math.isfinite(value) else digits
-
-
-def _scrubbed(value: Any) -> Any:
-    """The same value with half surrogate pairs replaced: text that can be encoded again."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, list):
-        return [_scrubbed(item) for item in value]
-    if isinstance(value, dict):
-        return {_scrubbed(name): _scrubbed(item) for name, item in value.items()}
-    return value
-
-
-# ---- meaning
-
-
 def _kind(said: Any, name: bytes) -> Kind:
     """The JSON's type wins over the `event:` line, unless that one alone tells of a failure."""
     typed = isinstance(said, str)
@@ -218,7 +131,7 @@ def _kind(said: Any, name: bytes) -> Kind:
     return kind
 
 
-def _delta_bytes(event: _Event) -> int:
+def _delta_bytes(event: Event) -> int:
     delta = event.delta
     if not isinstance(delta, str) or event.type == _NOT_TEXT:
         return 0
@@ -227,23 +140,26 @@ def _delta_bytes(event: _Event) -> int:
 
 def _output_bytes(body: bytes) -> int:
     """UTF-8 bytes of the text in a response's `output`."""
-    holder = _decode(body, _Output)
+    holder = decode(body, Output)
     return 0 if holder is None else _text_within(holder.output)
 
 
 def _text_within(value: Any) -> int:
-    if isinstance(value, list):
-        return sum(map(_text_within, value))
-    if not isinstance(value, dict):
-        return 0
-    return sum(
-        len(item.encode()) if isinstance(item, str) and name in _OUTPUT_TEXT else _text_within(item)
-        for name, item in value.items()
-    )
+    """Walked without recursion: how deep it is nested is the upstream's choice."""
+    total, waiting = 0, [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, list):
+            waiting.extend(item)
+        elif isinstance(item, dict):
+            texts = (item.get(name) for name in _OUTPUT_TEXT)
+            total += sum(len(text.encode()) for text in texts if isinstance(text, str))
+            waiting.extend(item.values())
+    return total
 
 
-def _note(event: _Event, kind: Kind) -> Note:
-    response = event.response or _Response()
+def _note(event: Event, kind: Kind) -> Note:
+    response = event.response or Response()
     metered, usage, absurd = metering(response.usage, event.usage)
     levels = _error_levels(event, response) if kind in FAILURES else []
     return Note(
@@ -261,13 +177,13 @@ def _note(event: _Event, kind: Kind) -> Note:
     )
 
 
-def _metered_note(event: _Event) -> Note | None:
+def _metered_note(event: Event) -> Note | None:
     """An output event says nothing but its text, save where usage stands in it."""
     note = _note(event, Kind.OUTPUT)
     return note if note.metered or note.usage is not None else None
 
 
-def _error_levels(event: _Event, response: _Response) -> list[dict[str, Any]]:
+def _error_levels(event: Event, response: Response) -> list[dict[str, Any]]:
     """Where a failure may say something, the most precise first; the event's top is the last."""
     nested = [error for error in (response.error, event.error) if isinstance(error, dict)]
     top = {name: getattr(event, name) for name in (*_FLAT, "retryable", "retry_after")}
@@ -281,20 +197,21 @@ def _error(levels: list[dict[str, Any]]) -> dict[str, Any] | None:
     return {name: top[name] for top in levels for name in _FLAT if top[name] is not None} or None
 
 
-def _first(read: Any, name: str, levels: list[dict[str, Any]]) -> Any:
+def _first(
+    read: Callable[[Any], _Said | None], name: str, levels: list[dict[str, Any]]
+) -> _Said | None:
     values = (read(level.get(name)) for level in levels)
     return next((value for value in values if value is not None), None)
 
 
 def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
+    """A string that says something."""
+    return value if isinstance(value, str) and value else None
 
 
 def _code(value: Any) -> str | None:
     """A code is a name, or a number that some servers put there: its digits."""
-    if type(value) is int:
-        return str(value)
-    return _text(value) or None
+    return str(value) if type(value) is int else _text(value)
 
 
 def _mark(value: Any) -> bool | None:

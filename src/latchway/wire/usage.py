@@ -100,9 +100,17 @@ def _count(holder: dict[str, Any], name: str) -> int | None:
 
 
 def _says_more_than_zero(value: Any) -> bool:
-    """Is there a number other than zero anywhere in it, under a name that we know or not?"""
-    if isinstance(value, dict):
-        return any(map(_says_more_than_zero, value.values()))
-    if isinstance(value, list):
-        return any(map(_says_more_than_zero, value))
-    return isinstance(value, int | float) and not isinstance(value, bool) and value != 0
+    """Is there a number other than zero anywhere in it, under a name that we know or not?
+
+    Walked without recursion: how deep it is nested is the upstream's choice.
+    """
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
+        elif isinstance(item, int | float) and not isinstance(item, bool) and item != 0:
+            return True
+    return False
