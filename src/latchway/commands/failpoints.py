@@ -11,7 +11,7 @@ import argparse
 from latchway import failpoints
 from latchway.commands.common import add_config, add_json, print_json, print_table
 
-EXAMPLE = "LATCHWAY_FAILPOINT=settle:kill latchway serve --test"
+EXAMPLE = "latchway failpoints --json"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -15,11 +15,11 @@ EXAMPLE = "latchway lab healthy --port 9001"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("script", metavar="SCRIPT", help="a YAML or JSON file, or a shipped name")
-    parser.add_argument("--port", type=port_number, default=0, help="default: any free one")
+    parser.add_argument("--port", type=port_number, help="default: 9001; 0: any free one")
     add_config(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from latchway.lab import server
 
-    return server.run(args.script, args.port)
+    return server.run(args.script, server.DEFAULT_PORT if args.port is None else args.port)

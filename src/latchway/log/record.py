@@ -7,7 +7,7 @@ no output text and no credential: it is made from the turn's `Finish` and from s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -32,6 +32,11 @@ class Bill:
     """The charged tokens by the names of `wire.frame.Usage`."""
     costs: tuple[int, ...] = ()
     """What each attempt cost the operator, in order; those not known are left out at the end."""
+
+
+def with_costs(bill: Bill, costs: tuple[int, ...]) -> Bill:
+    """The same bill, with what each attempt cost the operator."""
+    return replace(bill, costs=costs)
 
 
 @dataclass(frozen=True, slots=True)
