@@ -17,9 +17,8 @@ import socket
 from collections.abc import Iterator
 from typing import Protocol, cast
 
-from latchway.upstreams.exchange import NOBODY, Exchange
 from latchway.upstreams.faults import EARLY_END, TORN, in_words
-from latchway.upstreams.http1 import AnswerReader, Head
+from latchway.upstreams.http1 import NOBODY, AnswerReader, Exchange, Head
 from latchway.upstreams.limits import Limits
 
 READ_BYTES = 256 << 10

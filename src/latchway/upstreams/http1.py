@@ -1,9 +1,10 @@
-"""One HTTP/1.1 exchange as bytes (RFC 9112), without I/O: a request's head, an answer's reading."""
+"""One HTTP/1.1 exchange (RFC 9112), without I/O: its request's head, its answer, its listener."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import httptools
 
@@ -36,6 +37,41 @@ def request_head(target: str, fields: Iterable[tuple[str, str]]) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
 
 
+class Exchange(Protocol):
+    """Who is told what happens to one request. Never from within `Connection.start`."""
+
+    def connected(self) -> None:
+        """The request can be written."""
+
+    def sent(self) -> None:
+        """The transport holds no more of the request. (Below TLS a last record may wait.)"""
+
+    def head(self, head: Head) -> None: ...
+
+    def body(self, data: bytes) -> None:
+        """All of the body that one read brought, in one piece."""
+
+    def ended(self) -> None:
+        """The body ended cleanly. The last call."""
+
+    def broke(self, reason: str) -> None:
+        """There will be no clean end. The last call."""
+
+
+class _Nobody:
+    """Listens to an exchange whose owner has left."""
+
+    def connected(self) -> None: ...
+    def sent(self) -> None: ...
+    def head(self, head: Head) -> None: ...
+    def body(self, data: bytes) -> None: ...
+    def ended(self) -> None: ...
+    def broke(self, reason: str) -> None: ...
+
+
+NOBODY = _Nobody()
+
+
 class AnswerReader:
     """Reads the one answer of one request.
 
@@ -65,7 +101,7 @@ class AnswerReader:
         """Read on; returns what of the answer's body is in `data`."""
         try:
             self._parser.feed_data(data)
-        except httptools.HttpParserError as fault:
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as fault:
             self._stumble(f"the upstream's answer is not HTTP/1.1: {fault}")
         body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
         self._body.clear()

@@ -12,9 +12,8 @@ import ssl
 from dataclasses import dataclass
 
 from latchway.upstreams.connection import Connection
-from latchway.upstreams.exchange import Exchange
 from latchway.upstreams.headers import keep_alive_seconds
-from latchway.upstreams.http1 import Head
+from latchway.upstreams.http1 import Exchange, Head
 from latchway.upstreams.limits import Limits
 
 
