@@ -53,6 +53,8 @@ def parse_yaml(text: str, source: str) -> Any:
         mark = error.problem_mark or error.context_mark
         line = None if mark is None else mark.line + 1
         raise ScriptError([Fault(source, line, "", f"no valid YAML: {error.problem}")]) from error
+    except RecursionError as error:
+        raise ScriptError([Fault(source, None, "", "is nested too deeply")]) from error
     except (YAMLError, ValueError) as error:
         raise ScriptError([Fault(source, None, "", f"no valid YAML: {error}")]) from error
     _refuse_too_many(data, source)
