@@ -147,6 +147,14 @@ UNTOLD_STATUS = 500
 """Of an upstream's error event whose code no row knows."""
 
 
+class RequestFault(Exception):
+    """A request that is refused before anything is called. `code` is a row of the table."""
+
+    def __init__(self, code: str, message: str, param: str | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.param = code, message, param
+
+
 def status_of(code: str | None, untold: int = UNTOLD_STATUS) -> int:
     """The HTTP status of the code's row; `untold` without a row or when the row has none."""
     row = TABLE.get(code) if isinstance(code, str) else None
