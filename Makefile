@@ -12,7 +12,7 @@ PROVEN := src/latchway/turn/*,src/latchway/wire/*,src/latchway/routes/select.py
 PROVEN := $(PROVEN),src/latchway/ledger/prices.py,src/latchway/ledger/reservation.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lint format wheel relock clean
+.PHONY: help run demo test lint format docs wheel relock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,13 +29,16 @@ test: lint ## all that CI runs: format, lint, types, tests, coverage, the reposi
 	$(BIN)/coverage report --skip-covered --include='$(PROVEN)' --fail-under=100
 
 lint: $(READY) ## format check, lint, strict types
-	$(BIN)/ruff format --check src tests
-	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests tools
+	$(BIN)/ruff check src tests tools
 	$(BIN)/mypy
 
 format: $(READY) ## rewrite src and tests in the one format
-	$(BIN)/ruff format src tests
-	$(BIN)/ruff check --fix src tests
+	$(BIN)/ruff format src tests tools
+	$(BIN)/ruff check --fix src tests tools
+
+docs: $(READY) ## print the pages of docs/ that are made from tables
+	$(BIN)/python tools/print_docs.py
 
 wheel: $(READY) ## build dist/latchway-*.whl
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .

@@ -1,0 +1,71 @@
+"""The documentation says what the code says: pages that are made from tables are up to date."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from types import ModuleType
+
+import pytest
+
+from latchway.cli import COMMANDS
+from latchway.turn.decide import Verdict
+from latchway.wire.errors import TABLE
+from repo.tree import ROOT, name_of, text_of, tracked_files
+
+DOCS = ROOT / "docs"
+LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)")
+
+
+def _printer() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("print_docs", ROOT / "tools" / "print_docs.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+PRINTER = _printer()
+
+
+@pytest.mark.parametrize("name", PRINTER.PAGES)
+def test_a_printed_page_is_what_would_be_printed(name: str) -> None:
+    assert text_of(DOCS / name) == PRINTER.page(name), "say `make docs`"
+
+
+def test_every_error_code_is_documented() -> None:
+    page = text_of(DOCS / "errors.md")
+    assert [code for code in TABLE if f"`{code}`" not in page] == []
+
+
+def test_every_verdict_is_documented() -> None:
+    page = text_of(DOCS / "the-rule.md")
+    assert [verdict.value for verdict in Verdict if f"`{verdict.value}`" not in page] == []
+
+
+def test_every_command_is_in_the_guide() -> None:
+    page = text_of(DOCS / "commands.md")
+    assert [name for name in COMMANDS if f"`latchway {name}" not in page] == []
+
+
+def test_no_link_leads_nowhere() -> None:
+    dead = [
+        f"{name_of(path)}: {target}"
+        for path in tracked_files()
+        if path.suffix == ".md"
+        for target in LINK.findall(text_of(path))
+        if not (path.parent / target).exists()
+    ]
+    assert dead == []
+
+
+def test_every_decision_has_its_four_parts() -> None:
+    parts = ("**Context.**", "**Decision.**", "**What it gives.**", "**What we gave up.**")
+    missing = [
+        f"{name_of(path)}: {part}"
+        for path in (DOCS / "decisions").glob("0*.md")
+        for part in parts
+        if part not in text_of(path)
+    ]
+    assert missing == []
