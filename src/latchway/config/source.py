@@ -97,7 +97,10 @@ def _compose(text: str, report: Report) -> Node | None:
 
 def _syntax_message(error: MarkedYAMLError) -> str:
     """The parser's words without what it quotes of the file, and the mend of the usual causes."""
-    problem = re.sub(r"'(?!<)[^']{2,}'", "'…'", str(error.problem))
-    if "\\t" in problem:
+    if "'\\t'" in str(error.problem):
         return "a tab cannot indent YAML; use spaces"
+    problem = re.sub(r"'(?!<)[^']{2,}'", "'…'", str(error.problem))
+    begun = error.context_mark
+    if begun is not None and begun.line != error.problem_mark.line:
+        problem += f", in what begins in line {begun.line + 1}"
     return f"is not YAML: {problem}; a value with : # * & @ % or ` in it needs quotes"

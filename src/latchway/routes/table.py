@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
+from latchway.log.record import iso
 from latchway.ports import Choice
 from latchway.routes import select
 from latchway.routes.budget import Budget
@@ -157,10 +157,7 @@ class RouteTable:
         }
 
     def _date(self, moment: float | None, now: float) -> str | None:
-        if moment is None:
-            return None
-        date = datetime.fromtimestamp(self._unix() + moment - now, UTC)
-        return date.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return None if moment is None else iso(self._unix() + moment - now)
 
 
 def _refusal(request: Request, model: Model, made_by: str | None) -> Choice | None:
