@@ -1,0 +1,145 @@
+"""Opening the database file: who may write, how it is made, and which shape it has.
+
+One process writes, the one that holds the lock beside the file; every other connection is
+read-only. Two writers could meet a fault of SQLite (3.7.0 to 3.51.2) that corrupts a write-ahead
+log when one connection resets it under another.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import quote
+
+SCHEMA_VERSION = 1
+SCHEMA = Path(__file__).with_name("schema.sql")
+
+READER_WAITS_MS = 2000
+"""A reader may meet the moment in which a log is recovered; it waits rather than fails."""
+OPENING_WAITS_MS = 2000
+"""The writer waits for such a reader while it opens. Afterwards it never waits: a turn does."""
+
+
+class LedgerFault(Exception):
+    """The ledger cannot be used as asked; the message says why and what mends it."""
+
+
+class Lock:
+    """The right to write, held from `take` to `release`, or to the end of the process."""
+
+    def __init__(self, database: Path) -> None:
+        self._path = beside(database, ".lock")
+        self._file: int | None = None
+
+    def take(self) -> bool:
+        """Take it if nobody has it. LedgerFault: the folder is not there or not ours to write."""
+        try:
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise LedgerFault(f"cannot open {self._path}: {error.strerror}") from None
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            return False
+        self._file = file
+        return True
+
+    def release(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+def beside(database: Path, suffix: str) -> Path:
+    """The file that goes with the database: `latchway.db.lock`, `latchway.db.sock`."""
+    return database.with_name(database.name + suffix)
+
+
+def open_writer(
+    path: Path, factory: type[sqlite3.Connection] = sqlite3.Connection
+) -> sqlite3.Connection:
+    """The only connection that writes; the caller holds the Lock. LedgerFault: it cannot be used.
+
+    A commit survives the loss of power (`synchronous=FULL`). The file is made readable for its
+    owner alone.
+    """
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        connection = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False, factory=factory
+        )
+    except (OSError, sqlite3.Error) as error:
+        raise LedgerFault(f"cannot open the database {path}: {error}") from None
+    try:
+        _set_up(connection, path)
+    except sqlite3.Error as error:
+        connection.close()
+        raise LedgerFault(f"cannot use the database {path}: {error}") from None
+    except LedgerFault:
+        connection.close()
+        raise
+    return connection
+
+
+def _set_up(connection: sqlite3.Connection, path: Path) -> None:
+    connection.execute(f"PRAGMA busy_timeout={OPENING_WAITS_MS}")
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA foreign_keys=ON")
+    make_tables(connection, str(path))
+    connection.execute("PRAGMA busy_timeout=0")
+
+
+def make_tables(connection: sqlite3.Connection, name: str = "database") -> None:
+    """Make the tables of an empty database. LedgerFault: it has another version's."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version == SCHEMA_VERSION:
+        return
+    if version != 0:
+        raise LedgerFault(
+            f"{name} has schema {version}, this latchway knows {SCHEMA_VERSION}: use the latchway"
+            " that made it, or another file"
+        )
+    connection.executescript(
+        f"BEGIN IMMEDIATE; {SCHEMA.read_text(encoding='utf-8')}"
+        f"PRAGMA user_version={SCHEMA_VERSION}; COMMIT;"
+    )
+
+
+def open_reader(path: Path) -> sqlite3.Connection:
+    """A connection that cannot write, with or without a gateway on the file. LedgerFault: none."""
+    try:
+        connection = sqlite3.connect(
+            f"file:{quote(str(path.absolute()))}?mode=ro",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+    except sqlite3.Error:
+        raise LedgerFault(_missing(path)) from None
+    try:
+        connection.execute(f"PRAGMA busy_timeout={READER_WAITS_MS}")
+        connection.execute("PRAGMA query_only=ON")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+    except sqlite3.Error as error:
+        connection.close()
+        raise LedgerFault(f"cannot read the database {path}: {error}") from None
+    if version != SCHEMA_VERSION:
+        connection.close()
+        raise LedgerFault(f"{path} has schema {version}, this latchway knows {SCHEMA_VERSION}")
+    return connection
+
+
+def _missing(path: Path) -> str:
+    return f"no database at {path}: `latchway serve` or `latchway keys create` makes it"
+
+
+def roll_back(connection: sqlite3.Connection) -> None:
+    """Leave the transaction, if there still is one: a full disk has ended it already."""
+    with suppress(sqlite3.Error):
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")

@@ -1,0 +1,187 @@
+-- The ledger's tables, and the rules that hold whatever the code above them does.
+--
+-- Amounts are whole nano-USD, times are Unix milliseconds. An account's figures are those of its
+-- last entry, and each entry must follow from the one before it; an entry, a price and a closed
+-- turn never change; a third attempt, a second one on the same route, a second billed one, or more
+-- than was granted, is refused here.
+
+-- One row for each start of a gateway on this database. An open turn of an older epoch has lost
+-- the process that served it.
+CREATE TABLE epoch (
+    epoch INTEGER PRIMARY KEY,
+    served_by TEXT NOT NULL,
+    began_ms INTEGER NOT NULL
+) STRICT;
+
+-- A client key and its prepaid balance. `digest` is the SHA-256 of the whole secret.
+CREATE TABLE account (
+    account INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    owner TEXT NOT NULL,
+    public_id TEXT NOT NULL UNIQUE,
+    digest BLOB NOT NULL CHECK (length(digest) = 32),
+    unlimited INTEGER NOT NULL CHECK (unlimited IN (0, 1)),
+    created_ms INTEGER NOT NULL,
+    revoked_ms INTEGER
+) STRICT;
+
+CREATE TABLE price (
+    price INTEGER PRIMARY KEY,
+    model TEXT NOT NULL,
+    input INTEGER NOT NULL CHECK (input >= 0),
+    cached_input INTEGER NOT NULL CHECK (cached_input >= 0),
+    cache_write INTEGER NOT NULL CHECK (cache_write >= 0),
+    output INTEGER NOT NULL CHECK (output >= 0),
+    reasoning INTEGER NOT NULL CHECK (reasoning >= 0),
+    since_ms INTEGER NOT NULL,
+    UNIQUE (model, input, cached_input, cache_write, output, reasoning)
+) STRICT;
+
+-- One client request. `route` is its first attempt's and there before the call; `second_route` is
+-- its replay's; there is no third. `billed` is the number of the attempt that was paid for.
+-- `settled`: usage or an estimate was charged, be it zero. `void`: all of it was released.
+-- `response_id` and `response_route`: what was delivered and where it was made, for continuations.
+CREATE TABLE turn (
+    turn INTEGER PRIMARY KEY,
+    request_id TEXT NOT NULL UNIQUE,
+    account INTEGER NOT NULL REFERENCES account,
+    epoch INTEGER NOT NULL REFERENCES epoch,
+    model TEXT NOT NULL,
+    price INTEGER NOT NULL REFERENCES price,
+    reserved INTEGER NOT NULL CHECK (reserved >= 0),
+    opened_ms INTEGER NOT NULL,
+    route TEXT NOT NULL,
+    second_route TEXT CHECK (second_route <> route),
+    second_began_ms INTEGER CHECK ((second_began_ms IS NULL) = (second_route IS NULL)),
+    billed INTEGER CHECK (billed = 1 OR (billed = 2 AND second_route IS NOT NULL)),
+    state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'settled', 'void')),
+    charged INTEGER NOT NULL DEFAULT 0 CHECK (charged BETWEEN 0 AND reserved),
+    loss INTEGER NOT NULL DEFAULT 0 CHECK (loss >= 0),
+    loss_reason TEXT,
+    basis TEXT CHECK (basis IN ('upstream', 'estimated', 'none')),
+    input_tokens INTEGER,
+    cached_tokens INTEGER,
+    cache_write_tokens INTEGER,
+    output_tokens INTEGER,
+    reasoning_tokens INTEGER,
+    response_id TEXT,
+    response_route TEXT CHECK ((response_route IS NULL) = (response_id IS NULL)),
+    closed_ms INTEGER,
+    CHECK (state = 'settled' OR charged = 0),
+    CHECK (charged = 0 OR billed IS NOT NULL),
+    CHECK ((state = 'open') = (closed_ms IS NULL)),
+    CHECK ((state = 'open') = (basis IS NULL)),
+    CHECK ((input_tokens IS NULL) = (output_tokens IS NULL))
+) STRICT;
+CREATE INDEX turn_open ON turn (turn) WHERE state = 'open';
+CREATE INDEX turn_response ON turn (response_id) WHERE response_id IS NOT NULL;
+
+-- `number` counts an account's entries from 1; `granted`, `charged` and `reserved` are the
+-- account's once the entry is made; `hash` covers all of it and the hash before it.
+CREATE TABLE entry (
+    account INTEGER NOT NULL REFERENCES account,
+    number INTEGER NOT NULL,
+    turn INTEGER REFERENCES turn,
+    kind TEXT NOT NULL CHECK (kind IN ('grant', 'reserve', 'charge', 'release', 'adjust', 'loss')),
+    amount INTEGER NOT NULL CHECK (amount >= 0),
+    granted INTEGER NOT NULL,
+    charged INTEGER NOT NULL CHECK (charged >= 0),
+    reserved INTEGER NOT NULL CHECK (reserved >= 0),
+    at_ms INTEGER NOT NULL,
+    hash BLOB NOT NULL CHECK (length(hash) = 32),
+    PRIMARY KEY (account, number),
+    UNIQUE (turn, kind),
+    CHECK ((kind = 'grant') = (turn IS NULL)),
+    CHECK (number > 1 OR (number = 1 AND kind = 'grant' AND granted = amount AND reserved = 0
+        AND charged = 0))
+) STRICT, WITHOUT ROWID;
+
+-- The request log. `record` is the JSON of `requests show`; the other columns are there to find it.
+CREATE TABLE log (
+    request_id TEXT NOT NULL PRIMARY KEY,
+    response_id TEXT,
+    key TEXT,
+    owner TEXT,
+    started_at TEXT NOT NULL,
+    record TEXT NOT NULL
+) STRICT;
+CREATE INDEX log_response ON log (response_id) WHERE response_id IS NOT NULL;
+
+-- Entries: added only, in order, each with the figures that follow from the one before.
+CREATE TRIGGER entry_kept BEFORE UPDATE ON entry
+BEGIN SELECT RAISE(ABORT, 'an entry is never changed'); END;
+
+CREATE TRIGGER entry_stays BEFORE DELETE ON entry
+BEGIN SELECT RAISE(ABORT, 'an entry is never deleted'); END;
+
+CREATE TRIGGER entry_follows BEFORE INSERT ON entry
+WHEN NEW.number > 1 AND (NEW.granted, NEW.charged, NEW.reserved) IS NOT (
+    SELECT granted + iif(NEW.kind = 'grant', NEW.amount, 0),
+        charged + CASE NEW.kind WHEN 'charge' THEN NEW.amount WHEN 'adjust' THEN -NEW.amount
+            ELSE 0 END,
+        reserved + CASE NEW.kind WHEN 'reserve' THEN NEW.amount WHEN 'charge' THEN -NEW.amount
+            WHEN 'release' THEN -NEW.amount ELSE 0 END
+    FROM entry WHERE account = NEW.account AND number = NEW.number - 1)
+BEGIN SELECT RAISE(ABORT, 'an entry follows from the one before it'); END;
+
+CREATE TRIGGER entry_within_grant BEFORE INSERT ON entry
+WHEN NEW.charged + NEW.reserved > NEW.granted
+    AND NOT EXISTS (SELECT 1 FROM account WHERE account = NEW.account AND unlimited = 1)
+BEGIN SELECT RAISE(ABORT, 'more than was granted'); END;
+
+CREATE TRIGGER entry_while_open BEFORE INSERT ON entry
+WHEN NEW.kind IN ('reserve', 'charge', 'release', 'loss') AND NOT EXISTS (
+    SELECT 1 FROM turn WHERE turn = NEW.turn AND account = NEW.account AND state = 'open'
+    AND (NEW.kind <> 'reserve' OR NEW.amount = reserved))
+BEGIN SELECT RAISE(ABORT, 'this entry needs an open turn of its account'); END;
+
+CREATE TRIGGER entry_adjusts BEFORE INSERT ON entry
+WHEN NEW.kind = 'adjust' AND NOT EXISTS (
+    SELECT 1 FROM turn
+    WHERE turn = NEW.turn AND account = NEW.account AND state = 'settled' AND NEW.amount <= charged)
+BEGIN SELECT RAISE(ABORT, 'an adjustment gives back what a settled turn was charged'); END;
+
+-- Accounts and prices: all that may change is that a key is revoked.
+CREATE TRIGGER account_kept BEFORE UPDATE OF
+    account, key, owner, public_id, digest, unlimited, created_ms ON account
+BEGIN SELECT RAISE(ABORT, 'an account keeps what it was made with'); END;
+
+CREATE TRIGGER account_revoked BEFORE UPDATE OF revoked_ms ON account
+WHEN OLD.revoked_ms IS NOT NULL
+BEGIN SELECT RAISE(ABORT, 'a revoked key stays revoked'); END;
+
+CREATE TRIGGER account_stays BEFORE DELETE ON account
+BEGIN SELECT RAISE(ABORT, 'an account is never deleted'); END;
+
+CREATE TRIGGER price_kept BEFORE UPDATE ON price
+BEGIN SELECT RAISE(ABORT, 'a price is never changed'); END;
+
+CREATE TRIGGER price_stays BEFORE DELETE ON price
+BEGIN SELECT RAISE(ABORT, 'a price is never deleted'); END;
+
+-- Turns: opened, closed once, and closed only by entries that add up.
+CREATE TRIGGER turn_opens BEFORE INSERT ON turn
+WHEN NEW.state <> 'open'
+BEGIN SELECT RAISE(ABORT, 'a turn begins open'); END;
+
+CREATE TRIGGER turn_final BEFORE UPDATE ON turn
+WHEN OLD.state <> 'open'
+BEGIN SELECT RAISE(ABORT, 'a closed turn is final'); END;
+
+CREATE TRIGGER turn_kept BEFORE UPDATE OF
+    turn, request_id, account, epoch, model, price, reserved, opened_ms, route ON turn
+BEGIN SELECT RAISE(ABORT, 'a turn keeps what it was opened with'); END;
+
+CREATE TRIGGER turn_replayed_once BEFORE UPDATE OF second_route ON turn
+WHEN OLD.second_route IS NOT NULL
+BEGIN SELECT RAISE(ABORT, 'a turn is replayed once'); END;
+
+CREATE TRIGGER turn_stays BEFORE DELETE ON turn
+BEGIN SELECT RAISE(ABORT, 'a turn is never deleted'); END;
+
+CREATE TRIGGER turn_adds_up BEFORE UPDATE OF state ON turn
+WHEN (NEW.reserved, NEW.charged, NEW.reserved, NEW.loss) IS NOT (
+    SELECT sum(iif(kind = 'reserve', amount, 0)), sum(iif(kind = 'charge', amount, 0)),
+           sum(iif(kind IN ('charge', 'release'), amount, 0)), sum(iif(kind = 'loss', amount, 0))
+    FROM entry WHERE turn = NEW.turn)
+BEGIN SELECT RAISE(ABORT, 'the entries of a closed turn add up to its reservation'); END;

@@ -1,0 +1,290 @@
+"""The book: what a turn does to the ledger, as plain synchronous steps over one connection.
+
+Every step leaves the rules of `schema.sql` satisfied, or raises. Who calls chooses the transaction:
+the writer puts many steps into one, a test puts one. Nothing here knows of threads or loops.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from latchway.ledger.chain import Tail, follow
+from latchway.ledger.database import LedgerFault, roll_back
+from latchway.ports import Closing, Granted, Opening, Refused
+from latchway.settings import Price
+
+MS_PER_DAY = 86_400_000
+
+ACCOUNT = "SELECT account, key, unlimited FROM account WHERE key = ?"
+TAIL = (
+    "SELECT number, granted, charged, reserved, hash FROM entry WHERE account = ?"
+    " ORDER BY number DESC LIMIT 1"
+)
+PRICE = (
+    "SELECT price FROM price WHERE model = ? AND input = ? AND cached_input = ?"
+    " AND cache_write = ? AND output = ? AND reasoning = ?"
+)
+NEW_PRICE = "INSERT INTO price VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
+OPEN_TURN = (
+    "INSERT INTO turn (request_id, account, epoch, model, price, reserved, opened_ms, route)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+REPLAY = "UPDATE turn SET second_route = ?, second_began_ms = ? WHERE turn = ?"
+ENTRY = "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+TURN = (
+    "SELECT turn, state, reserved, charged, account, key, unlimited"
+    " FROM turn JOIN account USING (account) WHERE request_id = ?"
+)
+CLOSE_TURN = (
+    "UPDATE turn SET state = ?, charged = ?, loss = ?, loss_reason = ?, basis = ?, billed = ?,"
+    " input_tokens = ?, cached_tokens = ?, cache_write_tokens = ?, output_tokens = ?,"
+    " reasoning_tokens = ?, response_id = ?, response_route = ?, closed_ms = ? WHERE turn = ?"
+)
+ROUTE_OF = (
+    "SELECT response_route FROM turn JOIN account USING (account)"
+    " WHERE response_id = ? AND owner = ? AND closed_ms > ? ORDER BY turn DESC LIMIT 1"
+)
+
+USAGE_COLUMNS = (
+    "input_tokens",
+    "cached_tokens",
+    "cache_write_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+)
+
+
+def wall_clock_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class Account(NamedTuple):
+    """What never changes of an account."""
+
+    id: int
+    key: str
+    unlimited: int
+
+
+class _Turn(NamedTuple):
+    id: int
+    state: str
+    reserved: int
+    charged: int
+    account: Account
+
+
+class Book:
+    """`now_ms`: Unix time in milliseconds."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, now_ms: Callable[[], int] = wall_clock_ms
+    ) -> None:
+        self.connection = connection
+        self.now_ms = now_ms
+        self.epoch = 0
+        self._prices: dict[tuple[str, Price], int] = {}
+        self._accounts: dict[str, Account] = {}
+        self._tails: dict[int, Tail] = {}
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of the block's steps, durable when it ends; none of them if it raises."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.connection.execute("COMMIT")
+        except BaseException:
+            roll_back(self.connection)
+            self._forget()
+            raise
+
+    def _forget(self) -> None:
+        """What is remembered of rows may be of rows that were just rolled back."""
+        self._prices.clear()
+        self._accounts.clear()
+        self._tails.clear()
+
+    def begin_epoch(self, served_by: str) -> None:
+        """Turns opened from here on are this process's."""
+        cursor = self.connection.execute(
+            "INSERT INTO epoch VALUES (NULL, ?, ?)", (served_by, self.now_ms())
+        )
+        self.epoch = cursor.lastrowid or 0
+
+    def reserve(self, opening: Opening) -> Granted | Refused:
+        """Open a turn with its first attempt, if the balance allows. A refusal writes nothing."""
+        account = self.account(opening.key)
+        if account is None:
+            raise LedgerFault(f"no key {opening.key!r}")
+        available = self.tail(account).available
+        if opening.amount > available and not account.unlimited:
+            return Refused(needed=opening.amount, available=available)
+        turn = self._open(opening, account)
+        self.append(account, turn, opening.request_id, "reserve", opening.amount)
+        return Granted()
+
+    def account(self, key: str) -> Account | None:
+        """The account of a key, revoked or not."""
+        known = self._accounts.get(key)
+        if known is not None:
+            return known
+        row = self.connection.execute(ACCOUNT, (key,)).fetchone()
+        if row is None:
+            return None
+        self._accounts[key] = Account(*row)
+        return self._accounts[key]
+
+    def tail(self, account: Account) -> Tail:
+        """Where the account stands. It is remembered: nobody else writes to this database, and an
+        entry that did not follow from the last one would be refused by it."""
+        known = self._tails.get(account.id)
+        if known is not None:
+            return known
+        row = self.connection.execute(TAIL, (account.id,)).fetchone()
+        return Tail(*row) if row else Tail()
+
+    def _open(self, opening: Opening, account: Account) -> int:
+        price = self._price(opening.model, opening.price)
+        turn = self.connection.execute(
+            OPEN_TURN,
+            (
+                opening.request_id,
+                account.id,
+                self.epoch,
+                opening.model,
+                price,
+                opening.amount,
+                opening.started_at_ms,
+                opening.route,
+            ),
+        ).lastrowid
+        assert turn is not None
+        return turn
+
+    def _price(self, model: str, price: Price) -> int:
+        """The row that a turn keeps to its end, whatever the configuration says by then (I-B10)."""
+        known = self._prices.get((model, price))
+        if known is not None:
+            return known
+        figures = (
+            model,
+            price.input,
+            price.cached_input,
+            price.cache_write,
+            price.output,
+            price.reasoning,
+        )
+        found = self.connection.execute(PRICE, figures).fetchone()
+        row = found[0] if found else self._new_price(figures)
+        self._prices[model, price] = row
+        return row
+
+    def _new_price(self, figures: tuple[object, ...]) -> int:
+        row = self.connection.execute(NEW_PRICE, (*figures, self.now_ms())).lastrowid
+        assert row is not None
+        return row
+
+    def append(
+        self, account: Account, turn: int | None, request_id: str | None, kind: str, amount: int
+    ) -> None:
+        """Add an entry to the account's chain."""
+        at_ms = self.now_ms()
+        tail = follow(self.tail(account), account.key, request_id, kind, amount, at_ms)
+        number, granted, charged, reserved, digest = tail
+        self.connection.execute(
+            ENTRY,
+            (account.id, number, turn, kind, amount, granted, charged, reserved, at_ms, digest),
+        )
+        self._tails[account.id] = tail
+
+    def record_replay(self, request_id: str, route: str) -> Granted:
+        """Write down the second attempt before its call. No money moves (R6)."""
+        turn = self._turn(request_id)
+        self.connection.execute(REPLAY, (route, self.now_ms(), turn.id))
+        return Granted()
+
+    def close(self, closing: Closing) -> Granted:
+        """Settle or void a turn, once: if it is closed already, the first outcome stands."""
+        turn = self._turn(closing.request_id)
+        if turn.state != "open":
+            return Granted()
+        self._add_closing_entries(turn, closing)
+        self._close_row(turn.id, closing)
+        return Granted()
+
+    def _turn(self, request_id: str) -> _Turn:
+        row = self.connection.execute(TURN, (request_id,)).fetchone()
+        if row is None:
+            raise LedgerFault(f"no turn {request_id!r}")
+        return _Turn(*row[:4], Account(*row[4:]))
+
+    def _add_closing_entries(self, turn: _Turn, closing: Closing) -> None:
+        """The charge, what is left of the reservation, and the operator's loss, if there are any;
+        of a reservation of zero at least its release, so that every turn's entries show its end."""
+        rest = turn.reserved - closing.charge
+        if closing.charge > 0:
+            self.append(turn.account, turn.id, closing.request_id, "charge", closing.charge)
+        if rest > 0 or closing.charge == 0:
+            self.append(turn.account, turn.id, closing.request_id, "release", rest)
+        if closing.loss > 0:
+            self.append(turn.account, turn.id, closing.request_id, "loss", closing.loss)
+
+    def _close_row(self, turn: int, closing: Closing) -> None:
+        state = "void" if closing.basis == "none" else "settled"
+        usage = closing.usage
+        tokens = (
+            [usage.get(name, 0) for name in USAGE_COLUMNS]
+            if usage is not None
+            else [None] * len(USAGE_COLUMNS)
+        )
+        self.connection.execute(
+            CLOSE_TURN,
+            (
+                state,
+                closing.charge,
+                closing.loss,
+                closing.loss_reason,
+                closing.basis,
+                closing.billed_attempt,
+                *tokens,
+                *_delivered(closing),
+                self.now_ms(),
+                turn,
+            ),
+        )
+
+    def give_back(self, request_id: str) -> Granted:
+        """Return the charge of a turn that settled after its client was told that it had not.
+
+        The settlement stays as it is (it is final); the money goes back by an entry of its own.
+        Nothing is done if there is no such charge, or if it was given back before.
+        """
+        turn = self._turn(request_id)
+        if turn.charged > 0 and not self._adjusted(turn.id):
+            self.append(turn.account, turn.id, request_id, "adjust", turn.charged)
+        return Granted()
+
+    def _adjusted(self, turn: int) -> bool:
+        query = "SELECT 1 FROM entry WHERE turn = ? AND kind = 'adjust'"
+        return self.connection.execute(query, (turn,)).fetchone() is not None
+
+
+def _delivered(closing: Closing) -> tuple[str | None, str | None]:
+    """The response that the client knows and the route that made it; both, or neither."""
+    if closing.response_id is None or closing.route is None:
+        return None, None
+    return closing.response_id, closing.route
+
+
+def route_of(
+    connection: sqlite3.Connection, owner: str, response_id: str, since_ms: int
+) -> str | None:
+    """The route that made this owner's response; None if it is unknown, another owner's, or of a
+    turn that closed before `since_ms`."""
+    row = connection.execute(ROUTE_OF, (response_id, owner, since_ms)).fetchone()
+    return row[0] if row else None
