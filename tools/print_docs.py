@@ -22,7 +22,8 @@ RULE_INTRO = """\
 
 A turn is one client request. It is run a second time, once and on another route, only when nobody
 can notice. The question is asked once, whenever an attempt has failed, in this order; the first
-line that is true is the verdict, and stands in the turn's record with its rule.
+line that is true is the verdict, and stands in the turn's record with its rule. The numbers are
+explained in [rules.md](rules.md).
 
 ## Verdicts
 

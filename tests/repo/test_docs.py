@@ -11,9 +11,12 @@ import pytest
 from latchway.cli import COMMANDS
 from latchway.turn.decide import Verdict
 from latchway.wire.errors import TABLE
-from repo.tree import ROOT, name_of, text_of, tracked_files
+from repo.tree import ROOT, SOURCE, TESTS, name_of, python_files, text_of, tracked_files
 
 DOCS = ROOT / "docs"
+RULE = re.compile(r"(?<![\w-])R\d{1,2}(?:\.\d{1,2})?\b")
+HEADINGS = {"R1", "R2"}
+"""Rules that are a table of their own."""
 LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)")
 
 
@@ -47,6 +50,16 @@ def test_every_verdict_is_documented() -> None:
 def test_every_command_is_in_the_guide() -> None:
     page = text_of(DOCS / "commands.md")
     assert [name for name in COMMANDS if f"`latchway {name}" not in page] == []
+
+
+def test_every_rule_that_is_cited_is_in_the_list() -> None:
+    page = text_of(DOCS / "rules.md")
+    cited = {
+        rule
+        for path in [*python_files(SOURCE), *python_files(TESTS)]
+        for rule in RULE.findall(text_of(path))
+    }
+    assert {rule for rule in cited if not re.search(rf"\| {re.escape(rule)} \|", page)} <= HEADINGS
 
 
 def test_no_link_leads_nowhere() -> None:

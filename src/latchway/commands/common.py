@@ -26,12 +26,13 @@ class CommandFault(Exception):
         self.status = status
 
 
-def add_config(parser: argparse.ArgumentParser) -> None:
+def add_config(parser: argparse.ArgumentParser, *, inner: bool = False) -> None:
+    """`inner`: an action of a command; what was said before its name then stands."""
     parser.add_argument(
         "--config",
         type=Path,
         metavar="FILE",
-        default=None,
+        default=argparse.SUPPRESS if inner else None,
         help="the configuration (default: latchway.yaml in this folder)",
     )
 
@@ -66,6 +67,11 @@ def load_settings(given: Path | None) -> Settings:
     except ConfigError as error:
         lines = "\n".join(str(fault) for fault in error.faults)
         raise CommandFault(f"{path} cannot be used:\n{lines}") from None
+
+
+def database_of(given: Path | None) -> Path:
+    """The database's file of the configuration in force. Raises CommandFault."""
+    return load_settings(given).database
 
 
 def print_json(value: object) -> None:
