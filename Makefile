@@ -41,10 +41,10 @@ docs: $(READY) ## print the pages of docs/ that are made from tables
 	$(BIN)/python tools/print_docs.py
 
 wheel: $(READY) ## build dist/latchway-*.whl
-	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+	$(BIN)/pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 
 relock: $(READY) ## choose new versions of all dependencies and lock them with their hashes
-	$(BIN)/pip install --quiet '$(UV)'
+	$(BIN)/pip --disable-pip-version-check install --quiet '$(UV)'
 	$(BIN)/uv $(LOCK) --output-file requirements.lock pyproject.toml
 	$(BIN)/uv $(LOCK) --output-file requirements-dev.lock pyproject.toml --group dev
 
@@ -62,6 +62,6 @@ $(VENV)/.made:
 	@touch $@
 
 $(READY): $(VENV)/.made requirements-dev.lock pyproject.toml
-	$(BIN)/pip install --quiet --require-hashes --requirement requirements-dev.lock
-	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/pip --disable-pip-version-check install --quiet --require-hashes --requirement requirements-dev.lock
+	$(BIN)/pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -45,7 +45,7 @@ def test_the_version_is_the_package_s() -> None:
         (["failpoints", "--jsn"], "unrecognized arguments: --jsn"),
         (["lab"], "SCRIPT"),
         (["lab", "healthy", "--port", "65536"], "'65536' is not a port"),
-        (["keys"], "create"),
+        (["keys"], "ACTION"),
         (["keys", "create"], "NAME"),
         (["requests", "show"], "ID"),
         (["ledger", "verfy"], "invalid choice: 'verfy'"),
