@@ -90,6 +90,11 @@ def read_until(connection: socket.socket, end: bytes) -> bytes:
     return data
 
 
+def head_and_rest(answer: bytes) -> tuple[bytes, bytes]:
+    head, _, rest = answer.partition(b"\r\n\r\n")
+    return head, rest
+
+
 def dechunked(answer: bytes) -> bytes:
     """The body of a chunked answer; EOFError if its last chunk is missing."""
     _, _, rest = answer.partition(b"\r\n\r\n")

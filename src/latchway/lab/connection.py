@@ -40,6 +40,11 @@ class Stage(Protocol):
 
 
 class Connection(asyncio.Protocol):
+    """Its requests wait in line, its one task plays to them; a WebSocket's messages wait as well.
+
+    The task ends with the connection: `_waiting` gets None when the other side leaves.
+    """
+
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
         self._intake = Intake(self._enqueue)
