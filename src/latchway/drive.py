@@ -169,7 +169,8 @@ class Driver:
         if choice.place is not None:
             self._events.append(on.RouteChosen(choice.place))
         else:
-            self._events.append(on.NoRoute(choice.code or "no_route_available", choice.param))
+            code = choice.code or "no_route_available"
+            self._events.append(on.NoRoute(code, choice.param, choice.message))
 
     def _reserve(self, command: do.Reserve) -> None:
         failpoints.hit("reserve")

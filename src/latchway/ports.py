@@ -101,6 +101,9 @@ class Routes(Protocol):
     def attempt_ended(self, route: str, rule: str | None, now: float) -> None:
         """`rule`: the row of the failure itself (R2.1, R2.2, R2.6 count), None for a result."""
 
+    def routes_state(self, now: float) -> list[dict[str, Any]]:
+        """`/admin/routes`: route, model, state, failures, set_aside_until."""
+
 
 @dataclass(frozen=True, slots=True)
 class Opening:

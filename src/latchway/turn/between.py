@@ -36,7 +36,8 @@ class Between(Ending):
         out.append(do.Reserve(event.place))
 
     def refuse_route(self, event: on.NoRoute, now: float, out: list[Command]) -> None:
-        self._refuse(do.Fail(event.code, None, True, param=event.param), now, out)
+        fail = do.Fail(event.code, None, True, param=event.param, message=event.message)
+        self._refuse(fail, now, out)
 
     def fault_route(self, event: on.RouteFault, now: float, out: list[Command]) -> None:
         self._refuse(do.Fail("internal_error", None, False), now, out)

@@ -112,6 +112,8 @@ class Fail:
     """insufficient_balance: nano-USD."""
     answer: Answer | None = None
     param: str | None = None
+    message: str | None = None
+    """None: the message of the code's row."""
     response_id: str | None = None
     """The id that the client knows, for a `response.failed` of its own; None: it knows none."""
     created_at: float | None = None

@@ -53,6 +53,7 @@ class NoRoute:
 
     code: str = "no_route_available"
     param: str | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,74 @@
+"""Heads and bodies of HTTP answers, as bytes (RFC 9112)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from http import HTTPStatus
+
+import msgspec
+
+from latchway.wire import errors
+
+JSON_TYPE = "application/json"
+
+STREAM_HEADERS = (
+    ("content-type", "text/event-stream; charset=utf-8"),
+    ("cache-control", "no-cache, no-transform"),
+    ("x-accel-buffering", "no"),
+)
+
+LAST_CHUNK = b"0\r\n\r\n"
+
+Header = tuple[str, str]
+
+
+def head(status: int, headers: Iterable[Header]) -> bytes:
+    """A status line and headers, up to and with the empty line."""
+    lines = [f"HTTP/1.1 {status} {_phrase(status)}"]
+    lines += [f"{name}: {value}" for name, value in headers]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+def whole(status: int, body: bytes, headers: Iterable[Header], *, close: bool) -> bytes:
+    """A whole answer with its length. `close`: the connection ends behind it."""
+    rest = [("connection", "close")] if close else []
+    return head(status, [*headers, ("content-length", str(len(body))), *rest]) + body
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def error_headers(request_id: str, retryable: bool, retry_after: float | None) -> list[Header]:
+    """What every error answer has (interface.md, "Headers of an answer")."""
+    headers = [
+        ("content-type", JSON_TYPE),
+        ("x-request-id", request_id),
+        ("x-should-retry", "true" if retryable else "false"),
+    ]
+    wait = errors.bounded_wait(retry_after)
+    if wait is not None:
+        headers.append(("retry-after", str(-int(-wait // 1))))
+    return headers
+
+
+class _Numbered(msgspec.Struct):
+    sequence_number: int | None = None
+
+
+def sequence_after(data: bytes | None) -> int:
+    """The sequence number that follows an event's; 0 if there was none or it has no number."""
+    if data is None:
+        return 0
+    try:
+        number = msgspec.json.decode(data, type=_Numbered).sequence_number
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return 0
+    return 0 if number is None else number + 1
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Status"

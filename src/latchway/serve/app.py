@@ -1,0 +1,216 @@
+"""What a request means: who asks, which turn or page it is, and whether it may begin.
+
+One per process. Connections come and go; the app knows them all, so that it can drain.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from latchway import drive
+from latchway.books import Asked, Ports
+from latchway.ledger.keys import Keys
+from latchway.ports import Client, Key
+from latchway.serve import answers, plain
+from latchway.serve.aborts import FreeAborts
+from latchway.serve.incoming import Incoming
+from latchway.serve.refused import refused_record
+from latchway.serve.stream import HttpClient
+from latchway.serve.websocket import open_socket
+from latchway.turn import commands as do
+from latchway.upstreams.headers import CLIENT_HEADERS
+from latchway.wire import request as requests
+from latchway.wire.request import Request, RequestFault
+
+if TYPE_CHECKING:
+    from latchway.serve.http import HttpConnection
+    from latchway.serve.websocket import SocketConnection
+
+RESPONSES = "/v1/responses"
+PIN_HEADER = "x-latchway-route"
+REQUEST_ID_BYTES = 12
+
+Reader = plain.Reader
+
+
+class App:
+    """Shared by all connections of a process. `reader`: queries for the plain endpoints."""
+
+    def __init__(self, ports: Ports, keys: Keys, reader: Reader) -> None:
+        self.ports, self.keys, self.reader = ports, keys, reader
+        self.settings, self.clock = ports.settings, ports.clock
+        self.connections: set[HttpConnection] = set()
+        self.sockets: set[SocketConnection] = set()
+        self.turns: set[drive.Driver] = set()
+        self.draining = False
+        self.drained: Callable[[], None] | None = None
+        """Called when the last turn has ended while draining."""
+        self._aborts = FreeAborts(ports.settings.billing.free_aborts_per_minute)
+
+    def new_id(self) -> str:
+        return f"req_{os.urandom(REQUEST_ID_BYTES).hex()}"
+
+    # ---- before a body is read
+
+    def look(self, incoming: Incoming) -> None:
+        """Decide on the head alone: an unknown path, a wrong key or a wrong type is refused before
+        a byte of the body is kept."""
+        plain.check_path(incoming)
+        if incoming.refusal is None and incoming.path.startswith("/v1/"):
+            incoming.key = self.authenticate(incoming)
+            if incoming.key is None:
+                incoming.refuse("invalid_api_key")
+        if incoming.refusal is None and incoming.method == "POST":
+            _check_types(incoming)
+        length = incoming.headers.get("content-length", "")
+        if length.isdigit() and int(length) > incoming.limit_bytes:
+            incoming.refuse("request_too_large", f"The body is over {incoming.limit_bytes} bytes.")
+
+    def authenticate(self, incoming: Incoming) -> Key | None:
+        """The key in `Authorization: Bearer …`, if it is valid now."""
+        scheme, _, secret = incoming.headers.get("authorization", "").partition(" ")
+        return self.keys.check(secret.strip()) if scheme.lower() == "bearer" else None
+
+    # ---- a whole request
+
+    def answer(self, connection: HttpConnection, incoming: Incoming) -> None:
+        """Begin the turn, or answer the page or the refusal."""
+        if incoming.path == RESPONSES and incoming.method == "POST":
+            self._answer_turn(connection, incoming)
+        else:
+            plain.answer(self, connection, incoming)
+
+    def _answer_turn(self, connection: HttpConnection, incoming: Incoming) -> None:
+        request_id = self.new_id()
+        fault, request = incoming.refusal, None
+        if fault is None:
+            try:
+                request = self.read(incoming.body, incoming.headers, websocket=False)
+            except RequestFault as refusal:
+                fault = refusal
+        client = HttpClient(
+            connection,
+            request_id,
+            streamed=request is not None and request.streamed,
+            chunked=incoming.http11,
+            close=not incoming.keep_alive or self.draining,
+        )
+        code = self.barred(incoming.key) if fault is None else None
+        if request is None or incoming.key is None or fault is not None or code is not None:
+            fail = code or _fail(fault)
+            client.fail(fail)
+            self.log_refusal(request_id, incoming.key, request, fail, websocket=False)
+            connection.answer_ended(client.close)
+            return
+        driver = self.turn(
+            Asked(request_id, request, incoming.key),
+            client,
+            lambda: connection.answer_ended(client.close),
+        )
+        connection.turn_begins(client, driver)
+
+    def read(self, body: bytes, headers: dict[str, str], *, websocket: bool) -> Request:
+        """A body as a Request, with what its headers add. Raises RequestFault."""
+        request = requests.parse(
+            body, websocket=websocket, pinned_route=headers.get(PIN_HEADER), headers=headers
+        )
+        passed = tuple((name, value) for name, value in headers.items() if name in CLIENT_HEADERS)
+        return replace(request, client_headers=passed) if passed else request
+
+    def barred(self, key: Key | None) -> do.Fail | None:
+        """Why no turn of this key may begin now, whatever it asks for."""
+        if self.draining:
+            return do.Fail("shutting_down", None, True)
+        wait = self._aborts.wait(key.name, self.clock.time()) if key else None
+        if wait is not None:
+            return do.Fail(
+                "rate_limit_exceeded", None, True, retry_after=wait,
+                message="Too many turns of this key were left before their output.",
+            )  # fmt: skip
+        return None
+
+    def turn(self, asked: Asked, client: Client, ended: Callable[[], None]) -> drive.Driver:
+        """A turn that may begin. `ended` is called when it is over."""
+
+        def finished(finish: do.Finish) -> None:
+            self.turns.discard(driver)
+            self._count_abort(asked.key, finish)
+            ended()
+            if self.draining and not self.turns and self.drained is not None:
+                self.drained()
+
+        driver = drive.Driver(self.ports, asked, client, finished)
+        self.turns.add(driver)
+        return driver
+
+    def _count_abort(self, key: Key, finish: do.Finish) -> None:
+        left = finish.outcome == "client_disconnected"
+        if left and finish.attempts and finish.delivered is not do.Delivered.OUTPUT:
+            self._aborts.note(key.name, self.clock.time())
+
+    def log_refusal(
+        self,
+        request_id: str,
+        key: Key | None,
+        request: Request | None,
+        fail: do.Fail,
+        *,
+        websocket: bool,
+    ) -> None:
+        """A refused turn of a valid key has a record too (R7); without a key there is none."""
+        if key is not None:
+            record = refused_record(
+                request_id, key, request, fail.code, self.ports, websocket=websocket
+            )
+            self.ports.log.record(record)
+
+    # ---- a WebSocket
+
+    def upgrade(self, connection: HttpConnection, incoming: Incoming, rest: bytes) -> None:
+        """Open the WebSocket that was asked for, or say why not, before the upgrade."""
+        if incoming.refusal is None and incoming.path != RESPONSES:
+            incoming.refuse("method_not_allowed", "Only /v1/responses takes a WebSocket.")
+        if incoming.refusal is None and self.draining:
+            incoming.refuse("shutting_down")
+        if incoming.refusal is not None:
+            incoming.keep_alive = False
+            plain.refuse(self, connection, incoming)
+            return
+        open_socket(self, connection, incoming, rest)
+
+    # ---- the end
+
+    def drain(self) -> None:
+        """No new turns; what is idle closes; what runs goes on."""
+        self.draining = True
+        for connection in [each for each in self.connections if each.idle]:
+            connection.close()
+        for socket in list(self.sockets):
+            socket.drain()
+
+    def stop_turns(self) -> None:
+        """The time to drain is over: end what still runs, with an error and a refund."""
+        for driver in list(self.turns):
+            driver.stop("shutting_down")
+
+
+def _check_types(incoming: Incoming) -> None:
+    kind = incoming.headers.get("content-type", answers.JSON_TYPE).partition(";")[0].strip().lower()
+    if kind != answers.JSON_TYPE and not kind.endswith("+json"):
+        incoming.refuse(
+            "unsupported_media_type", f"Send the body as application/json, not {kind[:80]!r}."
+        )
+    coding = incoming.headers.get("content-encoding", "identity").strip().lower()
+    if coding not in ("", "identity"):
+        incoming.refuse(
+            "unsupported_media_type", f"Send the body without content-encoding {coding[:40]!r}."
+        )
+
+
+def _fail(fault: RequestFault | None) -> do.Fail:
+    if fault is None:
+        return do.Fail("internal_error", None, False)
+    return do.Fail(fault.code, None, False, param=fault.param, message=str(fault) or None)

@@ -1,0 +1,280 @@
+"""The endpoints beside the turns: models, records, health, metrics, the admin API.
+
+One table of paths; whatever is not in it is 404. An admin path without a configured token is 404
+too: there is no admin API then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import parse_qs
+
+from latchway.log import metrics
+from latchway.serve import answers
+from latchway.serve.incoming import Incoming
+from latchway.settings import Secret
+from latchway.wire import errors
+
+if TYPE_CHECKING:
+    from latchway.serve.app import App
+    from latchway.serve.http import HttpConnection
+
+LIST_DEFAULT = 100
+LIST_MOST = 1000
+"""Records in one answer of the admin API."""
+
+
+class Reader(Protocol):
+    """Queries on the database; each may take a moment, so they run beside the loop."""
+
+    def request(self, request_id: str, key: str | None) -> dict[str, Any] | None: ...
+    def requests(self, limit: int) -> list[dict[str, Any]]: ...
+    def keys(self) -> list[dict[str, Any]]: ...
+    def ledger(self) -> dict[str, Any]: ...
+    def healthy(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    status: int
+    body: bytes
+    content_type: str = answers.JSON_TYPE
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """One row of the table. `query`: runs beside the loop, for it reads the database."""
+
+    pattern: re.Pattern[str]
+    methods: tuple[str, ...]
+    page: Callable[[App, Incoming, re.Match[str]], Page] | None
+    query: bool = False
+    admin: bool = False
+
+
+class Missing(Exception):
+    """What was asked for is not there; the argument is a code of wire/errors.py."""
+
+
+def as_json(value: Any, status: int = 200) -> Page:
+    return Page(status, json.dumps(value, ensure_ascii=False).encode())
+
+
+# ---- the pages
+
+
+def models(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
+    return as_json({"object": "list", "data": [_model(name) for name in app.settings.models]})
+
+
+def model(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
+    if match["id"] not in app.settings.models:
+        raise Missing("model_not_found")
+    return as_json(_model(match["id"]))
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "latchway"}
+
+
+def own_request(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
+    """The record of one of the key's own turns, without the operator's costs."""
+    assert incoming.key is not None
+    record = app.reader.request(match["id"], incoming.key.name)
+    if record is None:
+        raise Missing("not_found")
+    return as_json(without_costs(record))
+
+
+def without_costs(record: dict[str, Any]) -> dict[str, Any]:
+    attempts = [{k: v for k, v in each.items() if k != "cost"} for each in record["attempts"]]
+    billing = {k: v for k, v in record["billing"].items() if k != "operator_loss"}
+    return {**record, "attempts": attempts, "billing": billing}
+
+
+def live(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
+    return as_json({"status": "live"})
+
+
+def ready(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
+    """Able to serve: not draining, a database that answers, at least one enabled route."""
+    if app.draining:
+        return as_json({"status": "draining"}, 503)
+    enabled = any(r.enabled for m in app.settings.models.values() for r in m.routes)
+    if not enabled:
+        return as_json({"status": "no route is enabled"}, 503)
+    if not app.reader.healthy():
+        return as_json({"status": "the database does not answer"}, 503)
+    return as_json({"status": "ready"})
+
+
+def figures(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
+    token = app.settings.metrics_token
+    if token is not None and not _bears(incoming, token):
+        raise Missing("invalid_api_key")
+    states = [(each["route"], each["state"]) for each in _route_states(app)]
+    app.ports.metrics.route_states(states)
+    return Page(200, app.ports.metrics.render(), metrics.CONTENT_TYPE)
+
+
+def admin_requests(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
+    asked = parse_qs(incoming.query).get("limit", [str(LIST_DEFAULT)])[0]
+    limit = int(asked) if asked.isdigit() else LIST_DEFAULT
+    return as_json(app.reader.requests(min(limit, LIST_MOST)))
+
+
+def admin_request(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
+    record = app.reader.request(match["id"], None)
+    if record is None:
+        raise Missing("not_found")
+    return as_json(record)
+
+
+def admin_keys(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
+    return as_json(app.reader.keys())
+
+
+def admin_ledger(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
+    return as_json(app.reader.ledger())
+
+
+def admin_routes(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
+    return as_json(_route_states(app))
+
+
+def _route_states(app: App) -> list[dict[str, Any]]:
+    return app.ports.routes.routes_state(app.clock.time())
+
+
+def _path(pattern: str, *methods: str, **more: Any) -> Path:
+    page = more.pop("page", None)
+    return Path(re.compile(pattern), methods, page, **more)
+
+
+ID = "(?P<id>[^/]{1,200})"
+PATHS = (
+    _path("/v1/responses", "POST"),
+    _path("/v1/models", "GET", page=models),
+    _path("/v1/models/(?P<id>.{1,200})", "GET", page=model),
+    _path(f"/v1/requests/{ID}", "GET", page=own_request, query=True),
+    _path("/health/live", "GET", "HEAD", page=live),
+    _path("/health/ready", "GET", "HEAD", page=ready, query=True),
+    _path("/metrics", "GET", page=figures),
+    _path("/admin/requests", "GET", page=admin_requests, query=True, admin=True),
+    _path(f"/admin/requests/{ID}", "GET", page=admin_request, query=True, admin=True),
+    _path("/admin/keys", "GET", page=admin_keys, query=True, admin=True),
+    _path("/admin/ledger", "GET", page=admin_ledger, query=True, admin=True),
+    _path("/admin/routes", "GET", page=admin_routes, admin=True),
+)
+
+
+# ---- the door
+
+
+def find(path: str) -> tuple[Path, re.Match[str]] | None:
+    """The row of a path, taken as it came: no decoding, no folding of case or slashes."""
+    for row in PATHS:
+        match = row.pattern.fullmatch(path)
+        if match is not None:
+            return row, match
+    return None
+
+
+def check_path(incoming: Incoming) -> None:
+    """Refuse what is not in the table, by path and then by method."""
+    found = find(incoming.path)
+    if found is None:
+        incoming.refuse("not_found")
+    elif incoming.method not in found[0].methods and not incoming.upgrade:
+        incoming.refuse("method_not_allowed", f"This path takes {' and '.join(found[0].methods)}.")
+
+
+def answer(app: App, connection: HttpConnection, incoming: Incoming) -> None:
+    """Answer everything but a turn."""
+    found = find(incoming.path)
+    if incoming.refusal is not None or found is None:
+        refuse(app, connection, incoming)
+        return None
+    row, match = found
+    assert row.page is not None
+    if row.admin and not _admin(app, incoming):
+        return refuse(app, connection, incoming)
+    if row.query:
+        connection.wait_for(_beside(app, connection, incoming, row, match))
+        return None
+    _write(app, connection, incoming, _made(app, incoming, row, match))
+    return None
+
+
+async def _beside(
+    app: App, connection: HttpConnection, incoming: Incoming, row: Path, match: re.Match[str]
+) -> None:
+    page = await asyncio.to_thread(_made, app, incoming, row, match)
+    _write(app, connection, incoming, page)
+
+
+def _made(app: App, incoming: Incoming, row: Path, match: re.Match[str]) -> Page | str:
+    """The page, or the code of why there is none."""
+    assert row.page is not None
+    try:
+        return row.page(app, incoming, match)
+    except Missing as missing:
+        return str(missing)
+
+
+def _admin(app: App, incoming: Incoming) -> bool:
+    token = app.settings.admin_token
+    if token is None:
+        incoming.refuse("not_found")
+    elif not _bears(incoming, token):
+        incoming.refuse("invalid_api_key", "The admin token is missing or wrong.")
+    return incoming.refusal is None
+
+
+def _bears(incoming: Incoming, token: Secret) -> bool:
+    given = incoming.headers.get("authorization", "")
+    return hmac.compare_digest(given.encode(), f"Bearer {token.reveal()}".encode())
+
+
+def _write(app: App, connection: HttpConnection, incoming: Incoming, page: Page | str) -> None:
+    if isinstance(page, str):
+        incoming.refuse(page)
+        refuse(app, connection, incoming)
+        return
+    headers = [("content-type", page.content_type), ("x-request-id", app.new_id())]
+    _send(connection, incoming, page.status, page.body, headers)
+
+
+def refuse(app: App, connection: HttpConnection, incoming: Incoming) -> None:
+    """Say why, in the shape of every error."""
+    request_id = app.new_id()
+    fault = incoming.refusal
+    code = fault.code if fault is not None else "not_found"
+    error = errors.error_object(
+        code,
+        str(fault) or None if fault is not None else None,
+        fault.param if fault is not None else None,
+        retryable=True,
+    )
+    headers = answers.error_headers(request_id, error["retryable"], error["retry_after"])
+    body = errors.http_body(error, request_id)
+    _send(connection, incoming, errors.status_of(code), body, headers)
+
+
+def _send(
+    connection: HttpConnection,
+    incoming: Incoming,
+    status: int,
+    body: bytes,
+    headers: list[answers.Header],
+) -> None:
+    close = not incoming.keep_alive or connection.app.draining
+    data = answers.whole(status, body, headers, close=close)
+    connection.write(data if incoming.method != "HEAD" else data[: -len(body) or None])
+    connection.answer_ended(close)
