@@ -1,0 +1,266 @@
+"""The port as the driver meets it: choices, refusals, and what the admin API shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from latchway.ports import Choice, Routes
+from latchway.routes.table import RouteTable
+from latchway.settings import Model
+from latchway.turn.events import Binding, Place
+from latchway.wire.request import Request
+from routes.made import ENCRYPTED, FILE, model, request, route, settings
+
+AB = model("m", route("a"), route("b"))
+OWNED = {("team", "resp_a"): "a", ("team", "resp_b"): "b", ("team", "resp_gone"): "gone"}
+
+NOON = 1795953600.0
+
+
+class Table(RouteTable):
+    """A table at a moment that the test moves, which knows a few responses of `team`."""
+
+    def __init__(self, *models: Model, **said: Any) -> None:
+        self.moment = 100.0
+        super().__init__(
+            settings(*models, **said),
+            lambda owner, made: OWNED.get((owner, made)),
+            now=lambda: self.moment,
+            unix=lambda: NOON,
+        )
+
+    def fail(self, name: str, times: int = 5, rule: str | None = "R2.2") -> None:
+        for _ in range(times):
+            self.attempt_ended(name, rule, self.moment)
+
+    def chosen(self, asked: Request | None = None, owner: str = "team") -> str | None:
+        place = self.first(asked or request(), owner).place
+        return place and place.route
+
+
+def test_it_is_the_drivers_port() -> None:
+    port: Routes = Table(AB)
+    assert port.first(request(), "team").place is not None
+
+
+def test_a_place_carries_its_routes_clocks() -> None:
+    clocks = {"hold_seconds": 1.0, "connect_timeout_seconds": 2.0}
+    clocks |= {"first_event_timeout_seconds": 3.0, "idle_timeout_seconds": 4.0}
+    table = Table(model("m", route("a", **clocks), route("b")))
+    assert table.first(request(), "team") == Choice(
+        Place("a", Binding.STATELESS, another=True, kindred=False, **clocks)
+    )
+
+
+# ---- refusals: nothing is called
+
+BARE = model("m", route("a"), route("b"), context_tokens=None)
+FREE = model("m", route("a"), context_tokens=None, free=True)
+A_OFF = model("m", route("a", enabled=False), route("b"))
+ALL_OFF = model("m", route("a", enabled=False))
+
+REFUSALS: list[tuple[str, Model, Request, str, str | None]] = [
+    ("an unknown model", AB, request(model="x"), "model_not_found", "model"),
+    ("a pin to no route of it", AB, request("c"), "invalid_request", "x-latchway-route"),
+    ("a conversation", AB, request(conversation="conv_1"), "conversation_not_found",
+     "conversation"),
+    ("an unknown response", AB, request(previous_response_id="resp_x"),
+     "previous_response_not_found", "previous_response_id"),
+    ("a response of a route that is gone", AB, request(previous_response_id="resp_gone"),
+     "no_route_available", None),
+    ("a response of a disabled route", A_OFF, request(previous_response_id="resp_a"),
+     "no_route_available", None),
+    ("a pin to a disabled route", A_OFF, request("a"), "no_route_available", None),
+    ("a pin away from home", AB, request("b", previous_response_id="resp_a"), "invalid_request",
+     "x-latchway-route"),
+    ("all disabled", ALL_OFF, request(), "no_route_available", None),
+    ("a file without context_tokens", BARE, request(**FILE), "invalid_request",
+     "input[0].content[0].file_id"),
+    ("a continuation without context_tokens", BARE, request(previous_response_id="resp_a"),
+     "invalid_request", "previous_response_id"),
+    ("an unknown response without context_tokens", BARE, request(previous_response_id="resp_x"),
+     "previous_response_not_found", "previous_response_id"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("configured", "asked", "code", "param"),
+    [each[1:] for each in REFUSALS],
+    ids=[each[0] for each in REFUSALS],
+)
+def test_a_refusal_names_its_code_and_field(
+    configured: Model, asked: Request, code: str, param: str | None
+) -> None:
+    choice = Table(configured).first(asked, "team")
+    assert (choice.place, choice.code, choice.param) == (None, code, param)
+
+
+def test_another_owners_response_does_not_exist() -> None:
+    asked = request(previous_response_id="resp_a")
+    table = Table(AB)
+    assert table.first(asked, "other") == table.first(request(previous_response_id="no"), "team")
+
+
+def test_the_refusal_of_partial_input_says_what_is_missing() -> None:
+    message = Table(BARE).first(request(**FILE), "team").message
+    assert message is not None
+    assert "context_tokens" in message
+
+
+@pytest.mark.parametrize(
+    ("configured", "asked"), [(FREE, request(**FILE)), (BARE, request()), (AB, request(**FILE))]
+)
+def test_partial_input_needs_a_bound_only_where_it_costs(configured: Model, asked: Request) -> None:
+    assert Table(configured).chosen(asked) == "a"
+
+
+# ---- where a turn goes
+
+
+@pytest.mark.parametrize(
+    ("asked", "where", "binding"),
+    [
+        (request(), "b", Binding.STATELESS),
+        (request(store=True), "b", Binding.STORED),
+        (request(**FILE), "a", Binding.ORIGIN_BOUND),
+        (request(**ENCRYPTED), "a", Binding.ORIGIN_BOUND),
+        (request("a"), "a", Binding.ORIGIN_BOUND),
+        (request(previous_response_id="resp_a"), "a", Binding.CONTINUATION),
+        (request("a", previous_response_id="resp_a"), "a", Binding.CONTINUATION),
+    ],
+)
+def test_while_the_first_is_set_aside_only_what_is_not_tied_to_it_goes_elsewhere(
+    asked: Request, where: str, binding: Binding
+) -> None:
+    table = Table(AB)
+    table.fail("a")
+    place = table.first(asked, "team").place
+    assert place is not None
+    assert (place.route, place.binding) == (where, binding)
+
+
+def test_a_continuation_of_another_model_goes_to_the_same_provider() -> None:
+    mini = model("mini", route("b-mini", provider="at-b"), route("a-mini", provider="at-a"))
+    assert Table(AB, mini).chosen(request(model="mini", previous_response_id="resp_a")) == "a-mini"
+
+
+@pytest.mark.parametrize(
+    ("asked", "another", "kindred"),
+    [
+        (request(), True, False),
+        (request(**FILE), False, False),
+        (request("a"), False, False),
+        (request(**ENCRYPTED), True, True),
+        (request("a", **ENCRYPTED), False, False),
+    ],
+)
+def test_a_place_says_whether_a_replay_has_somewhere_to_go(
+    asked: Request, another: bool, kindred: bool
+) -> None:
+    place = (
+        Table(model("m", route("a", origin="o"), route("b", origin="o"))).first(asked, "t").place
+    )
+    assert place is not None
+    assert (place.another, place.kindred) == (another, kindred)
+
+
+def test_encrypted_items_alone_of_their_origin_are_not_kindred() -> None:
+    place = Table(AB).first(request(**ENCRYPTED), "team").place
+    assert place is not None
+    assert (place.another, place.kindred) == (False, False)
+
+
+# ---- replays
+
+
+def replayed(table: Table, failed: str = "a", asked: Request | None = None) -> str | None:
+    place = table.replay(asked or request(), failed)
+    return place and place.route
+
+
+def test_a_replay_prefers_what_is_not_set_aside_and_takes_it_when_no_other_is_left() -> None:
+    table = Table(model("m", route("a"), route("b"), route("c")))
+    table.fail("b")
+    assert replayed(table) == "c"
+    table.fail("c")
+    assert replayed(table) == "b"
+
+
+@pytest.mark.parametrize("asked", [request(store=True), request(**FILE), request("a")])
+def test_what_is_tied_is_replayed_nowhere(asked: Request) -> None:
+    assert replayed(Table(AB), asked=asked) is None
+
+
+def test_there_is_no_replay_where_there_is_one_route() -> None:
+    assert replayed(Table(model("m", route("a")))) is None
+
+
+def test_a_replays_place_has_its_own_routes_binding() -> None:
+    configured = model("m", route("a", store_default=True), route("b"))
+    table = Table(configured)
+    first = table.first(request(), "team").place
+    second = table.replay(request(), "a")
+    assert first is not None
+    assert second is not None
+    assert (first.binding, second.binding) == (Binding.STORED, Binding.STATELESS)
+
+
+def test_the_bound_of_replays_is_the_settings() -> None:
+    table = Table(AB)
+    for _ in range(4):
+        table.turn_began()
+    room = [table.replay_room()]
+    for act in (table.replay_began,) * 4 + (lambda: table.turn_ended(replayed=True),):
+        act()
+        room.append(table.replay_room())
+    assert room == [True, True, True, True, False, False]
+
+
+# ---- health
+
+
+def test_set_aside_and_tried_once_by_the_turn_after_it() -> None:
+    table = Table(AB)
+    table.fail("a")
+    assert table.chosen() == "b"
+    table.moment += 30.0
+    assert [table.chosen(), table.chosen()] == ["a", "b"]
+    table.attempt_ended("a", None, table.moment)
+    assert table.chosen() == "a"
+
+
+def test_a_turn_that_is_tied_to_it_is_a_try_like_any_other() -> None:
+    table = Table(AB)
+    table.fail("a")
+    table.moment += 30.0
+    assert [table.chosen(request(**FILE)), table.chosen()] == ["a", "b"]
+
+
+def test_nothing_is_set_aside_where_health_is_off() -> None:
+    table = Table(AB, enabled=False)
+    table.fail("a", times=50)
+    assert table.chosen() == "a"
+    assert [row["failures"] for row in table.routes_state(table.moment)] == [0, 0]
+
+
+def test_what_the_admin_api_shows() -> None:
+    table = Table(A_OFF, model("n", route("c"), route("d")))
+    table.fail("c")
+    table.fail("d", times=2)
+    table.moment += 10.0
+    ready: dict[str, Any] = {"state": "ready", "failures": 0, "set_aside_until": None}
+    assert table.routes_state(table.moment) == [
+        {"route": "a", "model": "m"} | ready | {"state": "disabled"},
+        {"route": "b", "model": "m"} | ready,
+        {"route": "c", "model": "n", "state": "set_aside", "failures": 5,
+         "set_aside_until": "2026-11-29T12:00:20.000Z"},
+        {"route": "d", "model": "n"} | ready | {"failures": 2},
+    ]  # fmt: skip
+
+
+def test_a_route_whose_time_is_over_is_shown_ready() -> None:
+    table = Table(AB)
+    table.fail("a")
+    assert [row["state"] for row in table.routes_state(table.moment + 30.0)] == ["ready"] * 2
