@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from latchway.lab import checked, reading
 from latchway.lab.asked import Asked
 from latchway.lab.reading import ScriptError
+from latchway.lab.steps import STEPS
 
 
 def faults_of(data: Any) -> str:
@@ -81,3 +83,16 @@ def test_the_ready_scripts_can_be_played(name: str) -> None:
     script = checked.load(name)
     assert name in checked.shipped()
     assert script.branch_for(Asked("any model")) == 0
+
+
+DOCS = (Path(__file__).parents[2] / "docs" / "lab.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", re.findall(r"```yaml\n(.*?)```", DOCS, re.DOTALL))
+def test_the_guides_scripts_can_be_played(text: str) -> None:
+    assert checked.parse(reading.parse_yaml(text, "docs/lab.md")).branches
+
+
+def test_the_guide_names_all_that_can_be_said() -> None:
+    said = [*checked.REPLY_FIELDS, *checked.CONTENT_FIELDS, "no_head", *STEPS, *checked.shipped()]
+    assert [name for name in said if not re.search(rf"`{name}\b", DOCS)] == []

@@ -91,3 +91,13 @@ def test_failures_that_are_not_streamed(last: object, status: bytes, found: byte
         answer = read_to_end(connection)
     assert answer.split(b" ", 2)[1] == status
     assert found in answer
+
+
+def test_a_bare_error_status_is_an_empty_answer() -> None:
+    with running([{"status": 599}]) as lab:
+        assert lab.ask() == (
+            b"HTTP/1.1 599 Unnamed\r\n"
+            b"content-type: text/plain; charset=utf-8\r\n"
+            b"content-length: 0\r\n"
+            b"\r\n"
+        )

@@ -147,10 +147,18 @@ def _reply(node: Node) -> Reply:
     return Reply(
         path=node.path or "reply",
         steps=_content(fields),
-        body=Body(fields["body"].plain()) if "body" in fields else None,
+        body=_body(fields, own),
         head=not ("no_head" in fields and fields["no_head"].flag()),
         **own,
     )
+
+
+def _body(fields: dict[str, Node], own: dict[str, Any]) -> Body | None:
+    """An error status that says nothing more is an empty answer, not an empty stream."""
+    if "body" in fields:
+        return Body(fields["body"].plain())
+    bare = own.get("status", 200) != 200 and not any(name in fields for name in CONTENT_FIELDS)
+    return Body("") if bare else None
 
 
 def _content(fields: dict[str, Node]) -> tuple[Step, ...]:
