@@ -42,17 +42,16 @@ MINUTE = 60.0
 
 def open_socket(app: App, connection: HttpConnection, incoming: Incoming, rest: bytes) -> None:
     """Answer the handshake; from there on the connection is a WebSocket."""
-    protocol = ServerProtocol(max_size=app.settings.websocket.max_message_bytes)
-    response = protocol.accept(Handshake(incoming.url.decode("latin-1"), _headers(incoming)))
+    asked = Handshake(incoming.url.decode("latin-1"), _headers(incoming))
+    response = ServerProtocol().accept(asked)
     if response.status_code != 101:
         incoming.refuse("invalid_request", f"No WebSocket handshake: {response.reason_phrase}.")
         incoming.keep_alive = False
         plain.refuse(app, connection, incoming)
         return
     response.headers["x-request-id"] = app.new_id()
-    protocol.send_response(response)
-    socket = SocketConnection(app, incoming, protocol, connection)
-    socket.start(rest)
+    connection.write(response.serialize())
+    SocketConnection(app, incoming, connection).start(rest)
 
 
 def _headers(incoming: Incoming) -> Headers:
@@ -62,12 +61,13 @@ def _headers(incoming: Incoming) -> Headers:
 class SocketConnection(asyncio.Protocol):
     """A client's WebSocket. One active turn; creates that come meanwhile wait, up to a bound."""
 
-    def __init__(
-        self, app: App, incoming: Incoming, protocol: ServerProtocol, http: HttpConnection
-    ) -> None:
+    def __init__(self, app: App, incoming: Incoming, http: HttpConnection) -> None:
         assert incoming.key is not None
         assert http.transport is not None
-        self.app, self._protocol, self._key = app, protocol, incoming.key
+        self.app, self._key = app, incoming.key
+        self._protocol = ServerProtocol(
+            state=State.OPEN, max_size=app.settings.websocket.max_message_bytes
+        )
         self._headers = incoming.headers
         self.transport = http.transport
         self._http = http
@@ -92,7 +92,6 @@ class SocketConnection(asyncio.Protocol):
         self.transport.set_protocol(self)
         self.app.sockets.add(self)
         self.app.ports.metrics.socket_opened()
-        self._flush()
         self._after("ping", limits.PING_SECONDS, self._ping)
         age = self.app.settings.websocket.max_minutes * MINUTE
         self._after("age", age, self._grow_old)
@@ -313,7 +312,6 @@ class SocketConnection(asyncio.Protocol):
             self._protocol.send_ping(b"")
         except InvalidState:
             return
-        self._flush()
         self._after("ping", limits.PING_SECONDS, self._ping)
 
     def _after(self, name: str, seconds: float, then: Callable[[], None]) -> None:
