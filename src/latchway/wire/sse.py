@@ -191,7 +191,8 @@ def _fields(block: bytes) -> tuple[bytes, bytes, bytes]:
     name = b""
     data: list[bytes] = []
     passed: list[bytes] = []
-    for line in block.splitlines(keepends=True):
+    lines = block.splitlines(keepends=True)[:-1]
+    for line in lines:
         field, _, value = line.rstrip(b"\r\n").partition(b":")
         value = value.removeprefix(b" ")
         if field in _NOT_PASSED or _is_comment(line, field, value, data):
@@ -201,8 +202,14 @@ def _fields(block: bytes) -> tuple[bytes, bytes, bytes]:
             name = value
         elif field == b"data":
             data.append(value)
-    whole = block if sum(map(len, passed)) == len(block) else b"".join(passed)
-    return name, b"\n".join(data), whole
+    return name, b"\n".join(data), block if len(passed) == len(lines) else _joined(passed)
+
+
+def _joined(lines: list[bytes]) -> bytes:
+    """A block of these lines. The blank line ends as the last one does, for the LF that ended it
+    may now stand behind a CR, where it would be no line of its own."""
+    text = b"".join(lines)
+    return text + text[len(text.rstrip(b"\r\n")) :]
 
 
 def _is_comment(line: bytes, field: bytes, value: bytes, data: list[bytes]) -> bool:

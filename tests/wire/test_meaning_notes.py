@@ -1,0 +1,136 @@
+"""What an event says of the response, its usage and its failure (protocol.md 1.3 to 1.5)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from latchway.wire.frame import Frame, Note, Usage
+from latchway.wire.meaning import KINDS, frame
+
+USAGE = {"input_tokens": 13, "output_tokens": 7, "total_tokens": 20}
+ERROR = {"type": "server_error", "code": "slow_down", "message": "x", "param": None}
+
+
+def read(value: Any, name: str = "") -> Frame:
+    return frame(json.dumps(value).encode(), b"the block", name.encode())
+
+
+def note_of(value: Any, name: str = "") -> Note:
+    note = read(value, name).note
+    assert note is not None
+    return note
+
+
+def test_what_is_noted_of_a_response() -> None:
+    response = {"id": "r", "created_at": 17, "model": "m", "status": "completed", "usage": USAGE}
+    assert note_of({"type": "response.completed", "response": response}) == Note(
+        response_id="r",
+        created_at=17.0,
+        model="m",
+        status="completed",
+        metered=True,
+        usage=Usage(13, 7),
+    )
+
+
+WRONG = {"id": 7, "created_at": "now", "model": None, "status": ["x"], "usage": None, "error": 1}
+
+
+@pytest.mark.parametrize("response", [None, "r", [], 3, {}, WRONG, {"created_at": True, "id": ""}])
+@pytest.mark.parametrize("said", KINDS)
+def test_values_of_the_wrong_type_are_missing(said: str, response: Any) -> None:
+    assert note_of({"type": said, "response": response}) == Note()
+
+
+@pytest.mark.parametrize("value", [-1, 10**400, "7", True, None, [], float("nan")])
+def test_a_number_that_cannot_be_is_missing(value: Any) -> None:
+    event = {"type": "error", "error": {}, "retry_after": value, "response": {"created_at": value}}
+    note = note_of(event)
+    assert (note.retry_after, note.created_at) == (None, None)
+
+
+@pytest.mark.parametrize("said", [*KINDS, "response.output_text.delta", "never.heard.of"])
+@pytest.mark.parametrize("top", [True, False])
+def test_usage_counts_in_every_event_at_either_place(said: str, top: bool) -> None:
+    holder = {"usage": USAGE}
+    value = {"type": said, **(holder if top else {"response": holder})}
+    assert read(value).metered
+    assert note_of(value).usage == Usage(13, 7)
+
+
+def test_usage_that_cannot_be_true_is_noted() -> None:
+    note = note_of({"type": "response.completed", "response": {"usage": {"input_tokens": -1}}})
+    assert (note.metered, note.usage, note.usage_absurd) == (True, None, True)
+    event = frame(b'{"type":"ping","usage":{"input_tokens":NaN,"output_tokens":0}}', b"")
+    assert event.note == Note(metered=True, usage_absurd=True)
+
+
+def test_output_without_usage_has_no_note() -> None:
+    assert read({"type": "x", "response": {"usage": None}}).note is None
+    assert read({"type": "x", "usage": {}, "error": {"code": "c"}}).note is None
+
+
+# ---- errors
+
+ERRORS = {
+    "nested": ({"type": "error", "error": ERROR}, ERROR),
+    "in a response": ({"type": "response.failed", "response": {"error": ERROR}}, ERROR),
+    "beside the response": (
+        {"type": "response.failed", "response": {"error": None}, "error": ERROR},
+        ERROR,
+    ),
+    "of the newer kind": ({"type": "response.error", "error": ERROR}, ERROR),
+    "flat": (
+        {"type": "error", "code": "slow_down", "message": "x", "param": None, "event_id": 1},
+        {"code": "slow_down", "message": "x"},
+    ),
+    "nested, its code at the top": (
+        {"type": "error", "code": "slow_down", "error": {"message": "x"}},
+        {"message": "x"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("event", "error"), ERRORS.values(), ids=ERRORS)
+def test_where_an_error_stands(event: Any, error: Any) -> None:
+    note = note_of(event)
+    assert (note.code, note.error) == ("slow_down", error)
+
+
+CODES = [(429, "429"), ("", None), (None, None), (True, None), (4.5, None), ({}, None)]
+
+
+@pytest.mark.parametrize(("code", "read_as"), CODES)
+def test_a_code_is_a_name_or_its_digits(code: Any, read_as: str | None) -> None:
+    assert note_of({"type": "error", "error": {"code": code}}).code == read_as
+    assert note_of({"type": "error", "code": code}).code == read_as
+
+
+MARKS = [
+    ({"error": {"retryable": True}}, True),
+    ({"retryable": False}, False),
+    ({"error": {"code": "c"}, "retryable": True}, True),
+    ({"error": {"retryable": False}, "retryable": True}, False),
+    ({"error": {"retryable": "yes"}, "retryable": True}, True),
+    ({"error": {"retryable": 1}}, None),
+    ({"response": {"error": {"retryable": True}}}, True),
+]
+
+
+@pytest.mark.parametrize(("event", "mark"), MARKS)
+def test_a_mark_stands_at_either_level_and_the_inner_one_wins(event: Any, mark: Any) -> None:
+    assert note_of({"type": "response.failed", **event}).retryable is mark
+
+
+@pytest.mark.parametrize("event", [{"error": {"retry_after": 2}}, {"retry_after": 2.0}])
+def test_when_to_retry_stands_at_either_level(event: Any) -> None:
+    assert note_of({"type": "error", **event}).retry_after == 2.0
+
+
+@pytest.mark.parametrize("kind", ["response.completed", "response.created", "ping"])
+def test_only_a_failure_has_an_error(kind: str) -> None:
+    event = {"type": kind, "error": ERROR, "code": "c", "retryable": True, "retry_after": 1}
+    assert note_of(event) == Note()
