@@ -17,6 +17,7 @@ def attempt(number: int, route: str, **differs: Any) -> AttemptRecord:
         "outcome": "completed",
         "failure": None,
         "rule": None,
+        "own_rule": None,
         "code": None,
         "verdict": None,
         "http_status": 200,

@@ -38,8 +38,9 @@ class ScriptedPair:
         """A script needs no help to fail."""
 
     def close(self) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(START_SECONDS)
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join(START_SECONDS)
 
     def _run(self) -> None:
         try:

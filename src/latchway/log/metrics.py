@@ -38,10 +38,9 @@ VERDICTS = frozenset({
     "budget_spent", "no_route",
 })  # fmt: skip
 TOKEN_CLASSES = ("input", "cached_input", "cache_write", "output", "reasoning")
-LOSS_REASONS = frozenset({
-    "failed_attempt", "above_reservation", "upstream_broke", "client_left", "gateway_stopped",
-    "recovered",
-})  # fmt: skip
+LOSS_REASONS = frozenset(
+    {"failed_attempt", "above_reservation", "upstream_broke", "client_left", "gateway_stopped"}
+)
 ROUTE_STATES = ("ready", "set_aside", "disabled")
 
 OVERHEAD_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2.0)
