@@ -221,10 +221,13 @@ class World:
 
     def __init__(self, server: Server, upstreams: ResponsesUpstreams) -> None:
         self.server, self.upstreams = server, upstreams
+        self.calls: list[Attempt] = []
 
     def call(self, asked: Request | None = None, ear: Ear | None = None) -> tuple[Ear, Attempt]:
         ear = ear or Ear()
-        return ear, self.upstreams.open(1, PLACE, asked or request(), ear.tell)
+        call = self.upstreams.open(1, PLACE, asked or request(), ear.tell)
+        self.calls.append(call)
+        return ear, call
 
     async def turn(self, streamed: bool = True) -> list[str]:
         """One whole turn, released as the driver does it."""
@@ -247,9 +250,12 @@ async def world(
     upstreams = ResponsesUpstreams(
         settings_for(url, key), limits=replace(Limits(), **limits), tls=client_tls
     )
+    here = World(server, upstreams)
     try:
-        yield World(server, upstreams)
+        yield here
     finally:
+        for call in here.calls:
+            call.drop()
         upstreams.close()
         listener.close()
         for task in list(server.tasks):

@@ -323,6 +323,8 @@ def test_the_environment_names_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None
         ("ftp://host/v1", None, "providers.p.base_url"),
         ("http:///v1", None, "providers.p.base_url"),
         ("http://host/a b", None, "providers.p.base_url"),
+        ("http://host:99999/v1", None, "providers.p.base_url"),
+        (f"http://{'x' * 64}.test/v1", None, "providers.p.base_url"),
         ("http://host/v1", "sk\r\nx: y", "providers.p.api_key"),
     ],
 )

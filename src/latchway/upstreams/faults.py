@@ -11,7 +11,6 @@ TORN = "the upstream closed the connection before its answer was complete"
 
 WORDS: tuple[tuple[type[Exception], str], ...] = (
     (socket.gaierror, "the upstream's name could not be resolved"),
-    (UnicodeError, "the upstream's name is no host name"),
     (ssl.SSLCertVerificationError, "the upstream's certificate was refused"),
     (ssl.SSLError, "TLS with the upstream failed"),
     (ConnectionRefusedError, "the upstream refused the connection"),

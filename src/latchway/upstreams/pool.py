@@ -106,7 +106,7 @@ class Pool:
                 ssl=self._tls if origin.secure else None,
                 server_hostname=origin.host if origin.secure else None,
             )
-        except (OSError, UnicodeError) as fault:
+        except OSError as fault:
             connection.unreachable(fault)
 
     def _keeping_seconds(self, head: Head) -> float:

@@ -230,24 +230,27 @@ def _secrets(settings: Settings) -> tuple[Secret, ...]:
 
 def _target(route: Route) -> Target:
     provider = route.provider
-    parts = urlsplit(provider.base_url)
-    path = f"{parts.path}/responses"
-    if parts.scheme not in DEFAULT_PORTS or not parts.hostname or not _one_word(path):
-        raise ValueError(f"providers.{provider.name}.base_url: not an http or https address")
-    if provider.api_key is not None and not sound(provider.api_key.reveal()):
+    key = provider.api_key
+    if key is not None and not sound(key.reveal()):
         raise ValueError(f"providers.{provider.name}.api_key: holds what a header cannot carry")
+    try:
+        return _address(route)
+    except ValueError as fault:
+        raise ValueError(f"providers.{provider.name}.base_url: {fault}") from None
+
+
+def _address(route: Route) -> Target:
+    """Raises ValueError, also as UnicodeError, for what is no address."""
+    parts = urlsplit(route.provider.base_url)
+    path = f"{parts.path}/responses"
+    if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
+        raise ValueError("not an http or https address")
+    if not sound(path) or " " in path:
+        raise ValueError("its path must be escaped")
     port = parts.port or DEFAULT_PORTS[parts.scheme]
-    origin = Origin(parts.scheme == "https", parts.hostname, port)
-    return Target(origin, _host_field(parts.netloc), path, route)
-
-
-def _one_word(path: str) -> bool:
-    return sound(path) and " " not in path
-
-
-def _host_field(netloc: str) -> str:
-    """Without credentials, and as the name is on the wire (IDNA)."""
-    return netloc.rpartition("@")[2].encode("idna").decode("ascii")
+    name = parts.hostname.encode("idna").decode("ascii")
+    netloc = parts.netloc.rpartition("@")[2].encode("idna").decode("ascii")
+    return Target(Origin(parts.scheme == "https", name, port), netloc, path, route)
 
 
 def _head(target: Target, request: Request, length: int) -> bytes:
