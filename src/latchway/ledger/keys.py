@@ -159,4 +159,6 @@ def _check_name(what: str, name: str) -> None:
 
 def _check_amount(nano: int) -> None:
     if not 0 <= nano <= MOST_USD * NANO_PER_USD:
-        raise KeyFault(f"the credit would be over the limit of {format_usd(MOST_USD * NANO_PER_USD)}")
+        raise KeyFault(
+            f"the credit would be over the limit of {format_usd(MOST_USD * NANO_PER_USD)}"
+        )

@@ -56,7 +56,7 @@ def parse_usd(text: str) -> int:
     found = _AMOUNT.fullmatch(text.strip())
     if found is None:
         raise ValueError(
-            f"{text!r} is not an amount in USD: write digits, a point and up to nine more, as in 2.50"
+            f"{text!r} is not an amount in USD: write digits, a point, up to nine more, as in 2.50"
         )
     whole, fraction = found[1], found[2] or ""
     nano = int(whole) * NANO_PER_USD + int(fraction.ljust(DECIMAL_PLACES, "0"))

@@ -17,8 +17,8 @@ from latchway.ledger.database import LedgerFault, roll_back
 from latchway.ports import Closing, Granted, Opening, Refused
 from latchway.settings import Price
 
-MS_PER_DAY = 86_400_000
-
+NEW_EPOCH = "INSERT INTO epoch VALUES (NULL, ?, ?)"
+TOUCH = "UPDATE epoch SET served_by = served_by WHERE epoch = ?"
 ACCOUNT = "SELECT account, key, unlimited FROM account WHERE key = ?"
 TAIL = (
     "SELECT number, granted, charged, reserved, hash FROM entry WHERE account = ?"
@@ -44,6 +44,7 @@ CLOSE_TURN = (
     " input_tokens = ?, cached_tokens = ?, cache_write_tokens = ?, output_tokens = ?,"
     " reasoning_tokens = ?, response_id = ?, response_route = ?, closed_ms = ? WHERE turn = ?"
 )
+ADJUSTED = "SELECT 1 FROM entry WHERE turn = ? AND kind = 'adjust'"
 ROUTE_OF = (
     "SELECT response_route FROM turn JOIN account USING (account)"
     " WHERE response_id = ? AND owner = ? AND closed_ms > ? ORDER BY turn DESC LIMIT 1"
@@ -95,13 +96,15 @@ class Book:
     def transaction(self) -> Iterator[None]:
         """All of the block's steps, durable when it ends; none of them if it raises."""
         self.connection.execute("BEGIN IMMEDIATE")
+        durable = False
         try:
             yield
             self.connection.execute("COMMIT")
-        except BaseException:
-            roll_back(self.connection)
-            self._forget()
-            raise
+            durable = True
+        finally:
+            if not durable:
+                roll_back(self.connection)
+                self._forget()
 
     def _forget(self) -> None:
         """What is remembered of rows may be of rows that were just rolled back."""
@@ -111,10 +114,12 @@ class Book:
 
     def begin_epoch(self, served_by: str) -> None:
         """Turns opened from here on are this process's."""
-        cursor = self.connection.execute(
-            "INSERT INTO epoch VALUES (NULL, ?, ?)", (served_by, self.now_ms())
-        )
+        cursor = self.connection.execute(NEW_EPOCH, (served_by, self.now_ms()))
         self.epoch = cursor.lastrowid or 0
+
+    def touch(self) -> None:
+        """Write something that changes nothing, to learn whether the database can be written."""
+        self.connection.execute(TOUCH, (self.epoch,))
 
     def reserve(self, opening: Opening) -> Granted | Refused:
         """Open a turn with its first attempt, if the balance allows. A refusal writes nothing."""
@@ -221,7 +226,8 @@ class Book:
         row = self.connection.execute(TURN, (request_id,)).fetchone()
         if row is None:
             raise LedgerFault(f"no turn {request_id!r}")
-        return _Turn(*row[:4], Account(*row[4:]))
+        turn, state, reserved, charged, account, key, unlimited = row
+        return _Turn(turn, state, reserved, charged, Account(account, key, unlimited))
 
     def _add_closing_entries(self, turn: _Turn, closing: Closing) -> None:
         """The charge, what is left of the reservation, and the operator's loss, if there are any;
@@ -250,7 +256,7 @@ class Book:
                 closing.loss,
                 closing.loss_reason,
                 closing.basis,
-                closing.billed_attempt,
+                closing.billed_attempt if state == "settled" else None,
                 *tokens,
                 *_delivered(closing),
                 self.now_ms(),
@@ -270,8 +276,7 @@ class Book:
         return Granted()
 
     def _adjusted(self, turn: int) -> bool:
-        query = "SELECT 1 FROM entry WHERE turn = ? AND kind = 'adjust'"
-        return self.connection.execute(query, (turn,)).fetchone() is not None
+        return self.connection.execute(ADJUSTED, (turn,)).fetchone() is not None
 
 
 def _delivered(closing: Closing) -> tuple[str | None, str | None]:

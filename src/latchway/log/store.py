@@ -1,7 +1,7 @@
 """The request log's rows: one for each turn, written behind it and found by either of its ids.
 
 A row is the record of `requests show --json` as it is, with beside it what it is found by. No
-prompt, no output and no credential is in it (R7): it holds what `record` was given and that has none.
+prompt, no output and no credential is in it (R7), for none is in the record.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ PUT = (
     " started_at = excluded.started_at, record = excluded.record"
 )
 FIND = (
-    "SELECT record FROM log WHERE (request_id = ?1 OR response_id = ?1) AND (?2 IS NULL OR key = ?2)"
-    " ORDER BY rowid DESC LIMIT 1"
+    "SELECT record FROM log WHERE (request_id = ?1 OR response_id = ?1)"
+    " AND (?2 IS NULL OR key = ?2) ORDER BY rowid DESC LIMIT 1"
 )
 NEWEST = "SELECT record FROM log WHERE ?1 IS NULL OR key = ?1 ORDER BY rowid DESC LIMIT ?2"
 

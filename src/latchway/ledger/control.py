@@ -1,0 +1,223 @@
+"""How the commands write: through the gateway that owns the database, or, if none runs, alone.
+
+A gateway listens on a Unix socket beside its database, for its own user only. A request is one line
+of JSON (`orders`), and so is its answer: `{"fault": null}`, or why it was not done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import msgspec
+
+from latchway.ledger import keys, orders
+from latchway.ledger.database import LedgerFault, Lock, beside, open_reader, open_writer
+from latchway.ledger.keys import KeyFault
+from latchway.ledger.sqlite import Book
+from latchway.ledger.writer import Writer
+from latchway.ports import Unavailable
+
+LINE_BYTES = 16 << 10
+"""Of an order: names are at most 128 characters."""
+ORDER_SECONDS = 5.0
+"""For an order to come, and for its answer."""
+SOCKET_NAME_MOST = 80
+"""Bytes of the socket's file name. An address holds 108, and the folder's handle needs some."""
+STORE_SECONDS = 10.0
+"""How long a command tries to reach whoever owns the database: a gateway that starts has the lock
+before it listens, another command has it for some milliseconds."""
+TRY_SECONDS = 0.02
+
+
+class Answer(msgspec.Struct, frozen=True):
+    fault: str | None
+
+
+_orders: msgspec.json.Decoder[orders.Order] = msgspec.json.Decoder(orders.Order)
+_answers = msgspec.json.Decoder(Answer)
+
+
+class Control:
+    """The gateway's end."""
+
+    def __init__(self, writer: Writer, path: Path) -> None:
+        self._writer, self._path = writer, beside(path, ".sock")
+        self._server: asyncio.Server | None = None
+
+    async def start(self) -> None:
+        """Listen. A socket file that is there belongs to a dead gateway, for we have the lock."""
+        with suppress(FileNotFoundError):
+            self._path.unlink()
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            os.fchmod(listener.fileno(), 0o600)
+            with _address(self._path) as address:
+                listener.bind(address)
+            self._server = await asyncio.start_unix_server(
+                self._serve, sock=listener, limit=LINE_BYTES
+            )
+        except OSError as error:
+            listener.close()
+            raise LedgerFault(f"cannot listen on {self._path}: {error.strerror}") from None
+
+    async def stop(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            with suppress(FileNotFoundError):
+                self._path.unlink()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, TimeoutError):
+            async with asyncio.timeout(ORDER_SECONDS):
+                answer = Answer(await self._carry_out(await self._line(reader)))
+                writer.write(msgspec.json.encode(answer) + b"\n")
+                await writer.drain()
+        writer.close()
+
+    async def _line(self, reader: asyncio.StreamReader) -> bytes:
+        """A line, or nothing if it is too long; that is no order then."""
+        try:
+            return await reader.readline()
+        except ValueError:
+            return b""
+
+    async def _carry_out(self, line: bytes) -> str | None:
+        try:
+            order = _orders.decode(line)
+        except msgspec.DecodeError as error:
+            return f"not an order: {error}"
+        told: asyncio.Future[keys.KeyRow | KeyFault | Unavailable | None] = (
+            asyncio.get_running_loop().create_future()
+        )
+
+        def tell(answer: keys.KeyRow | KeyFault | Unavailable | None) -> None:
+            if not told.done():
+                told.set_result(answer)
+
+        self._writer.order(order, tell)
+        answer = await told
+        if isinstance(answer, Unavailable):
+            return f"the ledger is not available: {answer.reason}"
+        return str(answer) if isinstance(answer, KeyFault) else None
+
+
+@contextmanager
+def _address(path: Path) -> Iterator[str]:
+    """A socket's address, however deep its folder is: through a handle of the folder."""
+    if len(os.fsencode(path.name)) > SOCKET_NAME_MOST:
+        raise LedgerFault(f"the name {path.name!r} is over {SOCKET_NAME_MOST} bytes: shorten it")
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
+
+
+class Store:
+    """The commands' end: what `latchway keys`, `requests` and `ledger` do to a database."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @classmethod
+    def open(cls, path: Path) -> Store:
+        """Nothing is opened or made yet: each call below finds out who owns the database."""
+        return cls(path)
+
+    def create_key(
+        self, name: str, *, owner: str | None = None, credit: int = 0, unlimited: bool = False
+    ) -> str:
+        """Make a key and return its secret, which is nowhere else. `credit`: nano-USD.
+
+        KeyFault: the name is taken or is none. LedgerFault: the database cannot be written.
+        """
+        secret, public_id = keys.mint()
+        digest = keys.digest(secret).hex()
+        self._do(
+            orders.CreateKey(name, name if owner is None else owner, public_id, digest, credit,
+                             unlimited)
+        )  # fmt: skip
+        return secret
+
+    def revoke_key(self, name: str) -> None:
+        """KeyFault: there is no such key. LedgerFault, as above."""
+        self._do(orders.RevokeKey(name))
+
+    def credit_key(self, name: str, amount: int) -> None:
+        """Add nano-USD to a key. KeyFault: no such key, or the amount is none."""
+        self._do(orders.CreditKey(name, amount))
+
+    def reader(self) -> sqlite3.Connection:
+        """A read-only connection, for `report` and `verify`. LedgerFault: there is no database."""
+        return open_reader(self._path)
+
+    def owned(self) -> bool:
+        """Does a gateway run on this database at this moment?"""
+        lock = Lock(self._path)
+        if not lock.take():
+            return True
+        lock.release()
+        return False
+
+    def _do(self, order: orders.Order) -> None:
+        until = time.monotonic() + STORE_SECONDS
+        lock = Lock(self._path)
+        while True:
+            if lock.take():
+                return self._write(order, lock)
+            with suppress(FileNotFoundError, ConnectionRefusedError):
+                return self._send(order)
+            if time.monotonic() > until:
+                raise LedgerFault(
+                    f"{self._path} is owned by a process that does not answer on its socket"
+                )
+            time.sleep(TRY_SECONDS)
+
+    def _write(self, order: orders.Order, lock: Lock) -> None:
+        try:
+            connection = open_writer(self._path)
+            try:
+                book = Book(connection)
+                with book.transaction():
+                    orders.carry_out(book, order)
+            except sqlite3.Error as error:
+                raise LedgerFault(f"cannot write to {self._path}: {error}") from None
+            finally:
+                connection.close()
+        finally:
+            lock.release()
+
+    def _send(self, order: orders.Order) -> None:
+        """KeyFault: what the gateway answered. It has carried out the order otherwise."""
+        with (
+            socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link,
+            _address(beside(self._path, ".sock")) as address,
+        ):
+            link.settimeout(ORDER_SECONDS)
+            link.connect(address)
+            link.sendall(msgspec.json.encode(order) + b"\n")
+            line = _read_line(link)
+        try:
+            answer = _answers.decode(line)
+        except msgspec.DecodeError:
+            raise LedgerFault("the gateway did not answer; see whether it was done") from None
+        if answer.fault is not None:
+            raise KeyFault(answer.fault)
+
+
+def _read_line(link: socket.socket) -> bytes:
+    parts = bytearray()
+    with suppress(OSError):
+        while not parts.endswith(b"\n") and len(parts) < LINE_BYTES:
+            part = link.recv(LINE_BYTES)
+            if not part:
+                break
+            parts += part
+    return bytes(parts)

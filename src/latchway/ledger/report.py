@@ -1,0 +1,144 @@
+"""The ledger, the keys and the log as the commands and the admin API show them (JSON's shapes)."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from latchway.ledger.database import open_reader
+from latchway.ledger.prices import format_usd
+from latchway.ledger.recovery import iso
+from latchway.log import store
+
+ACCOUNTS = (
+    "SELECT key, owner, unlimited, created_ms, revoked_ms, granted, charged, reserved"
+    " FROM account JOIN entry USING (account)"
+    " WHERE number = (SELECT max(number) FROM entry WHERE entry.account = account.account)"
+    " AND (?1 IS NULL OR key = ?1) ORDER BY account"
+)
+ENTRIES = (
+    "SELECT request_id, key, kind, amount, at_ms FROM entry JOIN account USING (account)"
+    " LEFT JOIN turn USING (turn) WHERE ?1 IS NULL OR key = ?1 ORDER BY at_ms, account, number"
+)
+LOSSES = (
+    "SELECT coalesce(sum(amount), 0) FROM entry JOIN account USING (account)"
+    " WHERE kind IN ('loss', 'adjust') AND (?1 IS NULL OR key = ?1)"
+)
+
+OPERATORS_OWN = ("operator_loss",)
+"""Figures of a record's billing that are not the client's to see; nor is an attempt's `cost`."""
+
+
+def ledger(connection: sqlite3.Connection, key: str | None = None) -> dict[str, Any]:
+    """`latchway ledger --json`: balances, entries in the order they were made, and the losses (what
+    was given back by adjustments included). Of one key if it is named."""
+    accounts = [_account(row) for row in connection.execute(ACCOUNTS, (key,))]
+    (losses,) = connection.execute(LOSSES, (key,)).fetchone()
+    return {
+        "accounts": accounts,
+        "losses": format_usd(losses),
+        "entries": [_entry(row) for row in connection.execute(ENTRIES, (key,))],
+    }
+
+
+def keys(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+    """`latchway keys list --json`: each key with its balance, without its secret."""
+    return [
+        {
+            "name": row[0],
+            **{name: value for name, value in _account(row).items() if name != "key"},
+            "unlimited": bool(row[2]),
+            "revoked": row[4] is not None,
+            "created_at": iso(row[3]),
+        }
+        for row in connection.execute(ACCOUNTS, (None,))
+    ]
+
+
+def _account(row: tuple[Any, ...]) -> dict[str, str]:
+    """An unlimited key is granted what it uses, as it uses it: nothing is ever below zero."""
+    key, owner, unlimited, _, _, granted, charged, reserved = row
+    if unlimited:
+        granted = max(granted, charged + reserved)
+    return {
+        "key": key,
+        "owner": owner,
+        "granted": format_usd(granted),
+        "charged": format_usd(charged),
+        "reserved": format_usd(reserved),
+        "available": format_usd(granted - charged - reserved),
+    }
+
+
+def _entry(row: tuple[Any, ...]) -> dict[str, str | None]:
+    request_id, key, kind, amount, at_ms = row
+    return {
+        "turn": request_id,
+        "key": key,
+        "kind": kind,
+        "amount": format_usd(amount),
+        "at": iso(at_ms),
+    }
+
+
+def for_client(record: dict[str, Any]) -> dict[str, Any]:
+    """A record without the operator's costs (`GET /v1/requests/{id}`)."""
+    billing = record["billing"]
+    return {
+        **record,
+        "attempts": [_without(attempt, ("cost",)) for attempt in record["attempts"]],
+        "billing": _without(billing, OPERATORS_OWN) if billing is not None else None,
+    }
+
+
+def _without(mapping: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in mapping.items() if name not in names}
+
+
+class Reader:
+    """The same, for a gateway: one connection, whichever thread asks, one question at a time.
+
+    `behind`: finds a record that is not yet in the database.
+    """
+
+    def __init__(
+        self, path: Path, behind: Callable[[str], dict[str, Any] | None] = lambda _: None
+    ) -> None:
+        self._connection = open_reader(path)
+        self._behind = behind
+        self._one = threading.Lock()
+
+    def request(self, request_id: str, key: str | None) -> dict[str, Any] | None:
+        """A record by request id or response id; of `key` alone if one is named."""
+        record = self._behind(request_id)
+        if record is not None and key in (None, record["key"]):
+            return record
+        with self._one:
+            return store.find(self._connection, request_id, key)
+
+    def requests(self, limit: int) -> list[dict[str, Any]]:
+        with self._one:
+            return store.newest(self._connection, limit)
+
+    def keys(self) -> list[dict[str, Any]]:
+        with self._one:
+            return keys(self._connection)
+
+    def ledger(self) -> dict[str, Any]:
+        with self._one:
+            return ledger(self._connection)
+
+    def healthy(self) -> bool:
+        """Can the database be read?"""
+        try:
+            with self._one:
+                self._connection.execute("SELECT 1 FROM epoch LIMIT 1").fetchone()
+        except sqlite3.Error:
+            return False
+        return True
+
+    def close(self) -> None:
+        self._connection.close()

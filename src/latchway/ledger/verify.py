@@ -1,0 +1,164 @@
+"""`latchway ledger verify`: every invariant of the money computed anew, from the rows alone.
+
+The database refuses what breaks a rule; this finds what was done to it behind its back. It reads
+one snapshot, so it can run beside a gateway. Numbers such as I-B8 are the invariants'.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from latchway.ledger.chain import Tail, follow
+from latchway.ledger.database import make_tables
+from latchway.ledger.prices import charge
+from latchway.settings import Price
+from latchway.wire.frame import Usage
+
+ENTRIES = (
+    "SELECT account, key, unlimited, number, request_id, kind, amount, at_ms,"
+    " entry.granted, entry.charged, entry.reserved, hash"
+    " FROM entry JOIN account USING (account) LEFT JOIN turn USING (turn) ORDER BY account, number"
+)
+SUMS = (
+    "SELECT request_id, state, turn.reserved, turn.charged, turn.loss,"
+    " total(amount) FILTER (WHERE kind = 'reserve'), total(amount) FILTER (WHERE kind = 'charge'),"
+    " total(amount) FILTER (WHERE kind = 'release'), total(amount) FILTER (WHERE kind = 'loss'),"
+    " count(*) FILTER (WHERE kind = 'reserve'), count(*) FILTER (WHERE kind IN ('charge', 'release'))"
+    " FROM turn LEFT JOIN entry USING (turn) GROUP BY turn.turn"
+)
+OPEN = "SELECT request_id, epoch FROM turn WHERE state = 'open'"
+SETTLED = (
+    "SELECT request_id, reserved, charged, billed, basis,"
+    " input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens,"
+    " input, cached_input, cache_write, output, reasoning"
+    " FROM turn JOIN price USING (price) WHERE state = 'settled'"
+)
+OBJECTS = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An invariant that does not hold, and the row that shows it."""
+
+    invariant: str
+    row: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.invariant}: {self.row}: {self.message}"
+
+
+def verify(connection: sqlite3.Connection, owned: Callable[[], bool]) -> list[Fault]:
+    """What is wrong, or nothing. `owned`: does a gateway run on this database (`Store.owned`)?"""
+    connection.execute("BEGIN")
+    try:
+        return [
+            *_file(connection),
+            *_schema(connection),
+            *_chains(connection),
+            *_sums(connection),
+            *_open_turns(connection, owned),
+            *_charges(connection),
+        ]
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _file(connection: sqlite3.Connection) -> Iterator[Fault]:
+    for (message,) in connection.execute("PRAGMA quick_check"):
+        if message != "ok":
+            yield Fault("file", "database", message)
+    for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check"):
+        yield Fault("file", f"{table} {row}", f"refers to a row of {parent} that is not there")
+
+
+def _schema(connection: sqlite3.Connection) -> Iterator[Fault]:
+    """A rule that was dropped or weakened is a fault, even if nothing has come of it yet."""
+    fresh = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        make_tables(fresh)
+        wanted = {(kind, name): sql for kind, name, sql in fresh.execute(OBJECTS)}
+    finally:
+        fresh.close()
+    found = {(kind, name): sql for kind, name, sql in connection.execute(OBJECTS)}
+    for kind, name in sorted(wanted.keys() | found.keys()):
+        if wanted.get((kind, name)) != found.get((kind, name)):
+            yield Fault("schema", f"{kind} {name}", "is not as this version made it")
+
+
+def _chains(connection: sqlite3.Connection) -> Iterator[Fault]:
+    """I-B13, and I-B6 at every entry."""
+    at, tail = None, Tail()
+    for (
+        account,
+        key,
+        unlimited,
+        number,
+        request_id,
+        kind,
+        amount,
+        at_ms,
+        *rest,
+    ) in connection.execute(ENTRIES):
+        if account != at:
+            at, tail = account, Tail()
+        row = f"entry {number} of key {key}"
+        wanted = follow(tail, key, request_id, kind, amount, at_ms)
+        tail = Tail(number, *rest)
+        if wanted.number != number:
+            yield Fault("I-B13", row, f"entry {wanted.number} is missing before it")
+        elif wanted[1:4] != tail[1:4]:
+            yield Fault("I-B1", row, "its figures do not follow from the entry before it")
+        elif wanted != tail:
+            yield Fault("I-B13", row, "its hash does not fit it: it, or one before it, was changed")
+        if tail.available < 0 and not unlimited:
+            yield Fault("I-B6", row, f"{-tail.available} nano-USD more than was granted")
+
+
+def _sums(connection: sqlite3.Connection) -> Iterator[Fault]:
+    """I-B1: a turn's entries are its reservation, then the same amount charged and released."""
+    for request_id, state, reserved, charged, loss, *sums in connection.execute(SUMS):
+        reserve, charge_sum, release, loss_sum, reserves, ends = sums
+        row = f"turn {request_id}"
+        if reserves != 1 or reserve != reserved:
+            yield Fault("I-B1", row, f"reserved {reserved}, its entries say {reserve:.0f}")
+        if state == "open" and ends:
+            yield Fault("I-B1", row, "it is open and has entries of an end")
+        if state != "open" and (charge_sum + release != reserved or charge_sum != charged):
+            yield Fault(
+                "I-B1", row, f"reserved {reserved}, charged {charged}; its entries charge"
+                f" {charge_sum:.0f} and release {release:.0f}",
+            )  # fmt: skip
+        if loss_sum != loss:
+            yield Fault("I-B1", row, f"its loss is {loss}, its entries say {loss_sum:.0f}")
+
+
+def _open_turns(connection: sqlite3.Connection, owned: Callable[[], bool]) -> Iterator[Fault]:
+    """I-B3: an open turn has a living gateway."""
+    turns = connection.execute(OPEN).fetchall()
+    (epoch,) = connection.execute("SELECT coalesce(max(epoch), 0) FROM epoch").fetchone()
+    if turns and not owned():
+        epoch += 1
+    for request_id, its_epoch in turns:
+        if its_epoch < epoch:
+            yield Fault(
+                "I-B3",
+                f"turn {request_id}",
+                "it is open and its gateway is gone; the next `latchway serve` refunds it",
+            )
+
+
+def _charges(connection: sqlite3.Connection) -> Iterator[Fault]:
+    """I-B2 and I-B8: who was charged, for which attempt, and the very amount again."""
+    for request_id, reserved, charged, billed, basis, *figures in connection.execute(SETTLED):
+        row = f"turn {request_id}"
+        if charged > 0 and billed is None:
+            yield Fault("I-B2", row, "it was charged for no attempt")
+        if basis == "none" or figures[0] is None:
+            yield Fault("I-B8", row, "it is settled without a usage")
+            continue
+        wanted = min(charge(Usage(*figures[:5]), Price(*figures[5:])), reserved)
+        if wanted != charged:
+            yield Fault("I-B8", row, f"its usage costs {wanted} nano-USD, it was charged {charged}")

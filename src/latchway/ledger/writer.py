@@ -1,0 +1,288 @@
+"""The ledger and the log as the turns see them: two ports, answered from one writing thread.
+
+All of this class runs on the loop's thread. It hands jobs to the committer and brings the answers
+back, all of a commit in one call. An answer that does not come in time is given up: the turn gets
+Unavailable, and what the job may yet have done is undone (R6: never charged for what was not
+delivered).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from latchway.ledger import keys, orders, recovery
+from latchway.ledger.committer import Committer, Job, Outcome
+from latchway.ledger.database import LedgerFault, Lock, open_reader, open_writer
+from latchway.ledger.keys import KeyFault
+from latchway.ledger.sqlite import Book, route_of
+from latchway.log import store
+from latchway.ports import Closing, Granted, Opening, Refused, Unavailable
+
+ANSWER_SECONDS = 2.0
+"""How long a turn waits for the ledger (I-L4)."""
+LOCK_SECONDS = 5.0
+"""How long a start waits for the lock: a command holds it for some milliseconds."""
+LOCK_TRY_SECONDS = 0.02
+PROBE_SECONDS = 1.0
+"""After a failure, until the disk is tried again, so that readiness returns by itself."""
+PRUNE_SECONDS = 3600.0
+MS_PER_DAY = 86_400_000
+
+log = logging.getLogger(__name__)
+
+
+class Writer:
+    """Implements `ports.Ledger` and `ports.Log`. `keys`: the table that requests are checked by.
+
+    `open` is the way to make one; `stop` ends it.
+    """
+
+    def __init__(
+        self, path: Path, lock: Lock, book: Book, loop: asyncio.AbstractEventLoop, keep_ms: int
+    ) -> None:
+        self.keys = keys.load(book.connection)
+        self.healthy = True
+        """The last write succeeded."""
+        self._book, self._lock, self._loop, self._keep_ms = book, lock, loop, keep_ms
+        self._reader = open_reader(path)
+        self._waiting: deque[Job] = deque()
+        self._watch: asyncio.TimerHandle | None = None
+        self._behind: dict[str, dict[str, Any]] = {}
+        self._pruning: asyncio.TimerHandle | None = None
+        self._probing = False
+        self._stopped = False
+        self._committer = Committer(book, self._post)
+        self._prune()
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        served_by: str,
+        keep_days: float = 30.0,
+        factory: type[sqlite3.Connection] = sqlite3.Connection,
+    ) -> Writer:
+        """Own the database, make it if need be, and refund what a killed gateway left open.
+
+        LedgerFault: another gateway owns it, or it cannot be used. Called before the loop serves:
+        it waits for the disk.
+        """
+        lock = take_lock(path)
+        keep_ms = int(keep_days * MS_PER_DAY)
+        try:
+            book, refunded = _open_book(path, factory, served_by, keep_ms)
+        except LedgerFault:
+            lock.release()
+            raise
+        if refunded:
+            log.warning("%d turns of a gateway that was killed were refunded", refunded)
+        return cls(path, lock, book, loop, keep_ms)
+
+    # ---- ports.Ledger
+
+    def reserve(
+        self, opening: Opening, done: Callable[[Granted | Refused | Unavailable], None]
+    ) -> None:
+        """Granted once the turn and its first attempt are durable."""
+        refund = recovery.refund(opening.request_id, 0, "ledger_late")
+        self._submit(
+            Job(lambda book: book.reserve(opening), done, amends=lambda book: book.close(refund))
+        )
+
+    def record_replay(
+        self, request_id: str, route: str, done: Callable[[Granted | Unavailable], None]
+    ) -> None:
+        self._submit(Job(lambda book: book.record_replay(request_id, route), done))
+
+    def close(self, closing: Closing, done: Callable[[Granted | Unavailable], None]) -> None:
+        """Granted once it is durable. Unavailable: nothing will have been charged."""
+        loss = closing.loss + closing.charge
+        refund = recovery.refund(closing.request_id, loss, "ledger_unavailable")
+        self._submit(
+            Job(
+                lambda book: book.close(closing),
+                done,
+                instead=lambda book: book.close(refund),
+                amends=lambda book: book.give_back(closing.request_id),
+            )
+        )
+
+    def route_of(self, owner: str, response_id: str) -> str | None:
+        """The route that made this owner's response, for `log.keep_days`."""
+        since_ms = self._book.now_ms() - self._keep_ms
+        try:
+            return route_of(self._reader, owner, response_id, since_ms)
+        except sqlite3.Error as error:
+            log.error("the ledger could not be read: %s", error)
+            return None
+
+    # ---- ports.Log
+
+    def record(self, record: dict[str, Any]) -> None:
+        """Write the record behind the turn. `find` knows it from now on."""
+        request_id = record["request_id"]
+        self._behind[request_id] = record
+
+        def put(book: Book) -> None:
+            store.put(book.connection, record)
+
+        self._committer.put(Job(put, partial(self._written, request_id), instead=put, record=True))
+
+    def _written(self, request_id: str, answer: object) -> None:
+        self._behind.pop(request_id, None)
+
+    def find(self, request_or_response_id: str) -> dict[str, Any] | None:
+        """A record that may not yet be in the database. From any thread."""
+        for record in list(self._behind.values()):
+            if request_or_response_id in (record["request_id"], record["response_id"]):
+                return record
+        return None
+
+    # ---- the commands
+
+    def order(
+        self,
+        order: orders.Order,
+        done: Callable[[keys.KeyRow | KeyFault | Unavailable | None], None],
+    ) -> None:
+        """Carry out what a command asks; it holds for the next turn before `done` is called."""
+
+        def tell(answer: keys.KeyRow | KeyFault | Unavailable | None) -> None:
+            if isinstance(answer, keys.KeyRow):
+                self.keys.put(answer)
+            if answer is None and isinstance(order, orders.RevokeKey):
+                self.keys.revoke(order.name)
+            done(answer)
+
+        self._submit(Job(lambda book: orders.carry_out(book, order), tell))
+
+    def stop(self) -> None:
+        """Write what has been asked for, close the database and give up the lock. If the disk
+        hangs the lock is kept to the end of the process: nobody else may write meanwhile."""
+        self._stopped = True
+        ended = self._committer.stop()
+        for timer in (self._watch, self._pruning):
+            if timer is not None:
+                timer.cancel()
+        self._reader.close()
+        if ended:
+            self._lock.release()
+
+    # ---- between the loop and the thread
+
+    def _submit(self, job: Job) -> None:
+        job.due = self._loop.time() + ANSWER_SECONDS
+        self._waiting.append(job)
+        if self._watch is None:
+            self._watch = self._loop.call_at(job.due, self._give_up_late)
+        self._committer.put(job)
+
+    def _post(self, outcomes: list[Outcome]) -> None:
+        """On the committer's thread."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._answer, outcomes)
+
+    def _answer(self, outcomes: list[Outcome]) -> None:
+        """Tell everybody; a callback that fails does not take the others' answers with it."""
+        self._note_health(outcomes)
+        for at, (job, result) in enumerate(outcomes):
+            told = False
+            try:
+                self._tell(job, result)
+                told = True
+            finally:
+                if not told:
+                    self._loop.call_soon(self._answer, outcomes[at + 1 :])
+        while self._waiting and self._waiting[0].answered:
+            self._waiting.popleft()
+
+    def _tell(self, job: Job, result: Any) -> None:
+        job.answered = True
+        if not job.given_up:
+            job.done(result)
+        elif job.amends is not None and isinstance(result, Granted):
+            self._committer.put(Job(job.amends, _nobody_waits, instead=job.amends))
+
+    def _give_up_late(self) -> None:
+        """The oldest job's time has come, if it still waits."""
+        self._watch = None
+        now = self._loop.time()
+        late = []
+        while self._waiting and (self._waiting[0].answered or self._waiting[0].due <= now):
+            job = self._waiting.popleft()
+            if not job.answered:
+                job.given_up = True
+                late.append(job)
+        if self._waiting:
+            self._watch = self._loop.call_at(self._waiting[0].due, self._give_up_late)
+        if late:
+            self.healthy = False
+            self._probe_soon()
+        for job in late:
+            self._loop.call_soon(job.done, Unavailable("the database did not answer in time"))
+
+    def _note_health(self, outcomes: list[Outcome]) -> None:
+        self.healthy = not any(isinstance(result, Unavailable) for _, result in outcomes)
+        if not self.healthy:
+            self._probe_soon()
+
+    def _probe_soon(self) -> None:
+        if not self._probing and not self._stopped:
+            self._probing = True
+            self._loop.call_later(PROBE_SECONDS, self._probe)
+
+    def _probe(self) -> None:
+        """Write something harmless, to see whether the disk is back."""
+        self._probing = False
+        if not self._stopped:
+            self._submit(Job(Book.touch, _nobody_waits))
+
+    def _prune(self) -> None:
+        """Delete the oldest records, a step at a time, and again in an hour. Money stays."""
+        before = recovery.iso(self._book.now_ms() - self._keep_ms)
+        self._committer.put(Job(lambda book: store.prune(book.connection, before), self._pruned))
+
+    def _pruned(self, more: object) -> None:
+        if not self._stopped:
+            delay = 0.0 if more is True else PRUNE_SECONDS
+            self._pruning = self._loop.call_later(delay, self._prune)
+
+
+def _nobody_waits(answer: object) -> None:
+    """For what is written for the ledger's own sake."""
+
+
+def take_lock(path: Path) -> Lock:
+    """The right to write to this database. LedgerFault: a gateway has it."""
+    lock = Lock(path)
+    until = time.monotonic() + LOCK_SECONDS
+    while not lock.take():
+        if time.monotonic() > until:
+            raise LedgerFault(f"another gateway runs on {path}: stop it, or use another database")
+        time.sleep(LOCK_TRY_SECONDS)
+    return lock
+
+
+def _open_book(
+    path: Path, factory: type[sqlite3.Connection], served_by: str, keep_ms: int
+) -> tuple[Book, int]:
+    """The book in a new epoch, and the number of turns that were refunded for an older one."""
+    connection = open_writer(path, factory)
+    try:
+        book = Book(connection)
+        with book.transaction():
+            book.begin_epoch(served_by)
+        return book, recovery.recover(book, keep_ms)
+    except sqlite3.Error as error:
+        connection.close()
+        raise LedgerFault(f"cannot use the database {path}: {error}") from None
