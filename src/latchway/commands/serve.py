@@ -42,9 +42,9 @@ def run(args: argparse.Namespace) -> int:
         _arm_failpoints()
     if args.config is None and not DEFAULT_CONFIG.is_file():
         return _serve_demo(args)
-    from latchway.serve import app
+    from latchway.serve import process
 
-    return app.run(_listening(load_settings(args.config), args), test=args.test)
+    return process.run(_listening(load_settings(args.config), args))
 
 
 def _refuse_workers(workers: int) -> None:
@@ -74,7 +74,7 @@ def _serve_demo(args: argparse.Namespace) -> int:
         " `latchway serve --config FILE` serves yours",
         file=sys.stderr,
     )
-    return play.serve(ScriptedPair(), host=args.host, port=args.port, test=args.test)
+    return play.serve(ScriptedPair(), host=args.host, port=args.port)
 
 
 def _listening(settings: Settings, args: argparse.Namespace) -> Settings:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from latchway.demo import show
 from latchway.demo.pair import Pair
 from latchway.demo.stage import Stage, set_up
-from latchway.serve import app
+from latchway.serve import process
 
 FAILED = 1
 JOIN_SECONDS = 5.0
@@ -33,14 +33,14 @@ def demonstrate(pair: Pair, *, once: bool) -> int:
     return _run(pair, act, once=once)
 
 
-def serve(pair: Pair, *, host: str | None, port: int | None, test: bool) -> int:
+def serve(pair: Pair, *, host: str | None, port: int | None) -> int:
     """The same stage without the show: what `latchway serve` does that has no configuration."""
 
     def act(stage: Stage, leaving: Callable[[], bool]) -> None:
         show.wait_until_ready(stage, leaving)
         show.invite(stage, sys.stderr)
 
-    return _run(pair, act, host=host or "127.0.0.1", port=port, test=test)
+    return _run(pair, act, host=host or "127.0.0.1", port=port)
 
 
 def _run(
@@ -50,13 +50,12 @@ def _run(
     once: bool = False,
     host: str = "127.0.0.1",
     port: int | None = None,
-    test: bool = False,
 ) -> int:
     try:
         with set_up(pair, host, port) as stage:
             beside = _Beside(act, stage, leave=once)
             beside.start()
-            status = app.run(stage.settings, test=test)
+            status = process.run(stage.settings)
             beside.gateway_ended()
     finally:
         pair.close()

@@ -196,6 +196,13 @@ class App:
         for driver in list(self.turns):
             driver.stop("shutting_down")
 
+    def close_connections(self) -> None:
+        """The gateway leaves: nothing is in flight any more."""
+        for connection in list(self.connections):
+            connection.close()
+        for socket in list(self.sockets):
+            socket.drain()
+
 
 def _check_types(incoming: Incoming) -> None:
     kind = incoming.headers.get("content-type", answers.JSON_TYPE).partition(";")[0].strip().lower()

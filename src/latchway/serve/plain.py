@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qs
 
+from latchway.ledger.report import for_client
 from latchway.log import metrics
 from latchway.serve import answers
 from latchway.serve.incoming import Incoming
@@ -89,13 +90,7 @@ def own_request(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
     record = app.reader.request(match["id"], incoming.key.name)
     if record is None:
         raise Missing("not_found")
-    return as_json(without_costs(record))
-
-
-def without_costs(record: dict[str, Any]) -> dict[str, Any]:
-    attempts = [{k: v for k, v in each.items() if k != "cost"} for each in record["attempts"]]
-    billing = {k: v for k, v in record["billing"].items() if k != "operator_loss"}
-    return {**record, "attempts": attempts, "billing": billing}
+    return as_json(for_client(record))
 
 
 def live(app: App, incoming: Incoming, match: re.Match[str]) -> Page:

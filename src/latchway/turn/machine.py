@@ -11,7 +11,7 @@ latch).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 from latchway.turn import events as on
 from latchway.turn.commands import Command
@@ -165,11 +165,6 @@ STEPS: dict[State, dict[type[on.Event], Step]] = {
         on.LedgerFailed: _to(Turn.unclosed, S.CLOSING, S.ENDED),
         on.ClientGone: _to(Turn.note_gone, S.CLOSING),
     },
-    S.ENDED: {
-        **_late(S.ENDED),
-        on.Reserved: _to(Turn.ignore, S.ENDED),
-        on.ReplayRecorded: _to(Turn.ignore, S.ENDED),
-        on.Closed: _to(Turn.ignore, S.ENDED),
-    },
+    S.ENDED: {kind: _to(Turn.ignore, S.ENDED) for kind in get_args(on.Event)},
 }  # fmt: skip
 """For each state: what each event does, and the states it may lead to."""
