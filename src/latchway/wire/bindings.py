@@ -72,10 +72,6 @@ def _is_by_id(item: Any) -> bool:
     return bool(item.get("id")) and not item.get("encrypted_content")
 
 
-def _is_open(item: Any) -> bool:
-    return not item.get("encrypted_content")
-
-
 def _is_elsewhere(url: Any) -> bool:
     return isinstance(url, str) and url[:5].lower() != "data:"
 
@@ -103,8 +99,8 @@ TABLE: tuple[Rule, ...] = (
     Rule(Where.OBJECT, "container_reference", bool, "a container of one account"),
     Rule(Where.OBJECT, "mcp_approval_response", bool, "answers an earlier response"),
     Rule(Where.OBJECT, "reasoning", _is_by_id, "a reference in effect", outside=True),
-    Rule(Where.OBJECT, "compaction", _is_open, "a reference in effect", outside=True),
-    Rule(Where.OBJECT, "compaction_summary", _is_open, "a reference in effect", outside=True),
+    Rule(Where.OBJECT, "compaction", _is_by_id, "a reference in effect", outside=True),
+    Rule(Where.OBJECT, "compaction_summary", _is_by_id, "a reference in effect", outside=True),
 )
 
 BARE = Rule(Where.OBJECT, "", bool, "only an id: an item that its origin has kept", outside=True)
@@ -159,12 +155,19 @@ class Unsearchable(Exception):
         self.field, self.why = field, why
 
 
+_DEEP = f"is nested deeper than {DEPTH_MAX} levels"
+
+
 def search(fields: Mapping[str, msgspec.Raw]) -> Bonds:
     """Look through a request's members, which are valid JSON. Unsearchable: see there."""
     found = _Search()
     for name, raw in fields.items():
-        if name not in NOT_SEARCHED:
+        if name in NOT_SEARCHED:
+            continue
+        try:
             found.field(name, raw)
+        except RecursionError:
+            raise Unsearchable(name, _DEEP) from None
     return Bonds(found.origin, found.encrypted, found.acting, found.outside)
 
 
@@ -235,7 +238,7 @@ class _Search:
 
     def enter(self, name: str | int, value: dict[str, Any] | list[Any]) -> None:
         if len(self.path) == DEPTH_MAX:
-            raise Unsearchable(str(self.path[0]), f"is nested deeper than {DEPTH_MAX} levels")
+            raise Unsearchable(str(self.path[0]), _DEEP)
         self.path.append(name)
         if isinstance(value, dict):
             self.object(value)
@@ -283,7 +286,5 @@ def _acts_not(kind: str) -> bool:
 def _decoded(name: str, raw: msgspec.Raw) -> Any:
     try:
         return msgspec.json.decode(raw)
-    except RecursionError:
-        raise Unsearchable(name, f"is nested deeper than {DEPTH_MAX} levels") from None
     except msgspec.DecodeError as fault:  # the JSON itself is valid: a number beyond all floats
         raise Unsearchable(name, f"cannot be read ({fault})") from None

@@ -61,7 +61,7 @@ def _position(fault: str, body: bytes) -> str:
     """The reader's words, with a position also where it has none to say."""
     if "(byte" in fault:
         return fault.removeprefix("JSON is malformed: ")
-    return f"it ends too early, or in half a surrogate pair (byte {len(body)} at most)"
+    return f"it ends too early, or in half a surrogate pair (byte {len(body)} at the latest)"
 
 
 def _refuse_repeated(body: bytes, fields: Mapping[str, msgspec.Raw]) -> None:
