@@ -35,7 +35,7 @@ FAULTS = {
     "a dropped model": (BACKUP, "{provider: backup, store_default: false, drop_fields: [model]}",
                         15, f"{SECOND}.drop_fields[0]", "cannot be dropped"),
     "store dropped where it counts": (
-        BACKUP, "{provider: backup, store_default: true, drop_fields: [user, store]}", 15,
+        BACKUP, "{provider: backup, drop_fields: [user, store]}", 15,
         f"{SECOND}.drop_fields[1]", "store_default: false"),
     "WebSocket upstream": (BACKUP, "{provider: backup, store_default: false, transport: websocket}",
                            15, f"{SECOND}.transport", "`websocket` is not built yet"),
