@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from latchway.ledger import keys, orders
-from latchway.ledger.database import LedgerFault, Lock, beside, open_reader, open_writer
+from latchway.ledger.database import LedgerFault, Lock, beside, open_writer
 from latchway.ledger.keys import KeyFault
 from latchway.ledger.sqlite import Book
 from latchway.ledger.writer import Writer
@@ -131,8 +131,14 @@ class Store:
         """Nothing is opened or made yet: each call below finds out who owns the database."""
         return cls(path)
 
-    def create_key(
-        self, name: str, *, owner: str | None = None, credit: int = 0, unlimited: bool = False
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is held between two calls."""
+
+    def create(
+        self, name: str, owner: str | None = None, credit: int = 0, *, unlimited: bool = False
     ) -> str:
         """Make a key and return its secret, which is nowhere else. `credit`: nano-USD.
 
@@ -146,25 +152,13 @@ class Store:
         )  # fmt: skip
         return secret
 
-    def revoke_key(self, name: str) -> None:
+    def revoke(self, name: str) -> None:
         """KeyFault: there is no such key. LedgerFault, as above."""
         self._do(orders.RevokeKey(name))
 
-    def credit_key(self, name: str, amount: int) -> None:
+    def credit(self, name: str, amount: int) -> None:
         """Add nano-USD to a key. KeyFault: no such key, or the amount is none."""
         self._do(orders.CreditKey(name, amount))
-
-    def reader(self) -> sqlite3.Connection:
-        """A read-only connection, for `report` and `verify`. LedgerFault: there is no database."""
-        return open_reader(self._path)
-
-    def owned(self) -> bool:
-        """Does a gateway run on this database at this moment?"""
-        lock = Lock(self._path)
-        if not lock.take():
-            return True
-        lock.release()
-        return False
 
     def _do(self, order: orders.Order) -> None:
         until = time.monotonic() + STORE_SECONDS

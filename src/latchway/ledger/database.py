@@ -54,6 +54,15 @@ class Lock:
             self._file = None
 
 
+def owned(database: Path) -> bool:
+    """Does a gateway run on this database at this moment?"""
+    lock = Lock(database)
+    if not lock.take():
+        return True
+    lock.release()
+    return False
+
+
 def beside(database: Path, suffix: str) -> Path:
     """The file that goes with the database: `latchway.db.lock`, `latchway.db.sock`."""
     return database.with_name(database.name + suffix)

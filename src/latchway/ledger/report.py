@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from latchway.ledger.database import open_reader
 from latchway.ledger.prices import format_usd
@@ -28,9 +27,6 @@ LOSSES = (
     " WHERE kind IN ('loss', 'adjust') AND (?1 IS NULL OR key = ?1)"
 )
 
-OPERATORS_OWN = ("operator_loss",)
-"""Figures of a record's billing that are not the client's to see; nor is an attempt's `cost`."""
-
 
 def ledger(connection: sqlite3.Connection, key: str | None = None) -> dict[str, Any]:
     """`latchway ledger --json`: balances, entries in the order they were made, and the losses (what
@@ -48,8 +44,7 @@ def keys(connection: sqlite3.Connection) -> list[dict[str, Any]]:
     """`latchway keys list --json`: each key with its balance, without its secret."""
     return [
         {
-            "name": row[0],
-            **{name: value for name, value in _account(row).items() if name != "key"},
+            **_account(row),
             "unlimited": bool(row[2]),
             "revoked": row[4] is not None,
             "created_at": iso(row[3]),
@@ -84,36 +79,28 @@ def _entry(row: tuple[Any, ...]) -> dict[str, str | None]:
     }
 
 
-def for_client(record: dict[str, Any]) -> dict[str, Any]:
-    """A record without the operator's costs (`GET /v1/requests/{id}`)."""
-    billing = record["billing"]
-    return {
-        **record,
-        "attempts": [_without(attempt, ("cost",)) for attempt in record["attempts"]],
-        "billing": _without(billing, OPERATORS_OWN) if billing is not None else None,
-    }
+class Behind(Protocol):
+    """Who writes: what is not yet in the database, and whether it can be written (`Writer`)."""
 
+    healthy: bool
 
-def _without(mapping: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: value for name, value in mapping.items() if name not in names}
+    def find(self, request_or_response_id: str) -> dict[str, Any] | None: ...
 
 
 class Reader:
     """The same, for a gateway: one connection, whichever thread asks, one question at a time.
 
-    `behind`: finds a record that is not yet in the database.
+    With its `writer`, a record is found as soon as its turn has ended.
     """
 
-    def __init__(
-        self, path: Path, behind: Callable[[str], dict[str, Any] | None] = lambda _: None
-    ) -> None:
+    def __init__(self, path: Path, writer: Behind | None = None) -> None:
         self._connection = open_reader(path)
-        self._behind = behind
+        self._writer = writer
         self._one = threading.Lock()
 
     def request(self, request_id: str, key: str | None) -> dict[str, Any] | None:
         """A record by request id or response id; of `key` alone if one is named."""
-        record = self._behind(request_id)
+        record = self._writer.find(request_id) if self._writer else None
         if record is not None and key in (None, record["key"]):
             return record
         with self._one:
@@ -132,7 +119,9 @@ class Reader:
             return ledger(self._connection)
 
     def healthy(self) -> bool:
-        """Can the database be read?"""
+        """Can the database be read, and could it be written the last time?"""
+        if self._writer is not None and not self._writer.healthy:
+            return False
         try:
             with self._one:
                 self._connection.execute("SELECT 1 FROM epoch LIMIT 1").fetchone()

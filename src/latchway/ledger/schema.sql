@@ -13,7 +13,8 @@ CREATE TABLE epoch (
     began_ms INTEGER NOT NULL
 ) STRICT;
 
--- A client key and its prepaid balance. `digest` is the SHA-256 of the whole secret.
+-- A client key and its prepaid balance. `digest` is the SHA-256 of the whole secret; `grants` counts
+-- the entries that no turn vouches for, so that not even the last of a chain can go unnoticed.
 CREATE TABLE account (
     account INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
@@ -22,7 +23,8 @@ CREATE TABLE account (
     digest BLOB NOT NULL CHECK (length(digest) = 32),
     unlimited INTEGER NOT NULL CHECK (unlimited IN (0, 1)),
     created_ms INTEGER NOT NULL,
-    revoked_ms INTEGER
+    revoked_ms INTEGER,
+    grants INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE TABLE price (
@@ -140,6 +142,10 @@ WHEN NEW.kind = 'adjust' AND NOT EXISTS (
     SELECT 1 FROM turn
     WHERE turn = NEW.turn AND account = NEW.account AND state = 'settled' AND NEW.amount <= charged)
 BEGIN SELECT RAISE(ABORT, 'an adjustment gives back what a settled turn was charged'); END;
+
+CREATE TRIGGER entry_counted AFTER INSERT ON entry
+WHEN NEW.kind IN ('grant', 'adjust')
+BEGIN UPDATE account SET grants = grants + 1 WHERE account = NEW.account; END;
 
 -- Accounts and prices: all that may change is that a key is revoked.
 CREATE TRIGGER account_kept BEFORE UPDATE OF

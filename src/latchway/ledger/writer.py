@@ -170,11 +170,11 @@ class Writer:
         """Write what has been asked for, close the database and give up the lock. If the disk
         hangs the lock is kept to the end of the process: nobody else may write meanwhile."""
         self._stopped = True
-        ended = self._committer.stop()
         for timer in (self._watch, self._pruning):
             if timer is not None:
                 timer.cancel()
         self._reader.close()
+        ended = self._committer.stop()
         if ended:
             self._lock.release()
 
