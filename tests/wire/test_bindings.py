@@ -16,7 +16,6 @@ from latchway.wire.bindings import (
     UNCOUNTED_BYTES,
     Bonds,
     Unsearchable,
-    Where,
     search,
 )
 from latchway.wire.members import members_of
@@ -295,7 +294,3 @@ def test_a_reported_path_is_bounded() -> None:
     place = bonds(image={"x" * 10_000: {"file_id": "f"}}).origin_field
     assert place is not None
     assert len(place) == PATH_CHARACTERS
-
-
-def test_where_names_every_kind_of_rule() -> None:
-    assert {rule.where for rule in TABLE} == set(Where)

@@ -1,28 +1,15 @@
-"""Requests: refusals by field, the binding, and the bytes that go upstream."""
+"""Requests: what they say, and what is refused, by field."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from latchway.turn.events import Binding
-from latchway.wire.request import (
-    Request,
-    RequestFault,
-    binding_of,
-    bound_by_encrypted_only,
-    parse,
-    upstream_body,
-)
-
-REAL = json.loads((Path(__file__).parent / "data" / "client-requests.json").read_text())
-"""What eleven real client programs sent, HTTP bodies and `response.create` messages."""
+from latchway.wire.request import Request, RequestFault, parse
 
 BARE = {"model": "m"}
 ENCRYPTED = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "g"}
@@ -40,10 +27,6 @@ def refusal(websocket: bool = False, /, **fields: Any) -> RequestFault:
     with pytest.raises(RequestFault) as refused:
         parse(body_of(fields), websocket=websocket)
     return refused.value
-
-
-def binding(of: Request, when_omitted: str = "stateless", default: bool = True) -> Binding:
-    return binding_of(of, store_when_omitted=when_omitted, store_default=default)
 
 
 # ---- what a request says
@@ -224,185 +207,3 @@ def test_parse_gives_a_request_or_a_refusal_and_nothing_else(body: bytes, websoc
         assert outcome.body is body
     else:
         assert outcome.code in ("invalid_json", "invalid_request", "unsupported_parameter")
-
-
-# ---- the binding
-
-
-@pytest.mark.parametrize(
-    ("store", "when_omitted", "default", "stored"),
-    [
-        (True, "provider", False, True),
-        (True, "false", False, True),
-        (True, "stateless", False, True),
-        (False, "provider", True, False),
-        (False, "stateless", True, False),
-        (None, "provider", True, True),
-        (None, "provider", False, False),
-        (None, "false", True, False),
-        (None, "stateless", True, False),
-    ],
-)
-def test_stored(store: bool | None, when_omitted: str, default: bool, stored: bool) -> None:
-    got = binding(request(store=store), when_omitted, default)
-    assert got is (Binding.STORED if stored else Binding.STATELESS)
-
-
-ORIGIN = {"prompt": {"id": "p"}}
-CONTINUED = {"previous_response_id": "r"}
-
-
-@pytest.mark.parametrize(
-    ("fields", "pinned", "wanted"),
-    [
-        ({}, None, Binding.STATELESS),
-        ({"store": True, **CONTINUED, **ORIGIN}, "a", Binding.STORED),
-        ({**CONTINUED, **ORIGIN}, "a", Binding.CONTINUATION),
-        ({"conversation": "c"}, None, Binding.CONTINUATION),
-        (ORIGIN, None, Binding.ORIGIN_BOUND),
-        ({"background": True}, None, Binding.ORIGIN_BOUND),
-        ({"input": [ENCRYPTED]}, None, Binding.ORIGIN_BOUND),
-        ({}, "a", Binding.ORIGIN_BOUND),
-    ],
-)
-def test_the_first_binding_in_order_names_the_request(
-    fields: dict[str, Any], pinned: str | None, wanted: Binding
-) -> None:
-    assert binding(request(False, pinned, **fields)) is wanted
-
-
-@pytest.mark.parametrize(
-    ("fields", "pinned", "alone"),
-    [
-        ({"input": [ENCRYPTED]}, None, True),
-        ({"input": [ENCRYPTED]}, "a", False),
-        ({"input": [ENCRYPTED], **ORIGIN}, None, False),
-        ({"input": [ENCRYPTED], **CONTINUED}, None, False),
-        ({"input": [ENCRYPTED], "store": True}, None, False),
-        ({}, None, False),
-        ({}, "a", False),
-        (ORIGIN, None, False),
-    ],
-)
-def test_bound_by_encrypted_items_alone(
-    fields: dict[str, Any], pinned: str | None, alone: bool
-) -> None:
-    got = request(False, pinned, **fields)
-    assert bound_by_encrypted_only(got, store_when_omitted="false", store_default=True) is alone
-
-
-def test_a_backends_own_routing_token_binds_by_header_too() -> None:
-    body = body_of({})
-    held = parse(body, websocket=False, headers={"x-codex-turn-state": "t"})
-    assert (held.origin_field, binding(held)) == ("x-codex-turn-state", Binding.ORIGIN_BOUND)
-    free = parse(body, websocket=False, headers={"x-codex-turn-state": "", "other": "x"})
-    assert binding(free) is Binding.STATELESS
-
-
-@pytest.mark.parametrize("sent", REAL, ids=lambda sent: sent["client"])
-def test_what_real_clients_send_is_stateless_unless_stored_by_default(sent: dict[str, Any]) -> None:
-    body = json.dumps(sent["body"]).encode()
-    websocket = sent["transport"] == "websocket"
-    if "stream_id" in sent["body"]:
-        assert refusal(websocket, **sent["body"]).param == "stream_id"
-        return
-    got = parse(body, websocket=websocket)
-    assert binding(got, "provider", default=False) is Binding.STATELESS
-    omitted = "store" not in sent["body"]
-    assert (binding(got, "provider", default=True) is Binding.STORED) is omitted
-    assert (got.acting_tool, got.partial_input) == (None, False)
-    assert got.streamed is (websocket or sent["body"].get("stream", False))
-
-
-def test_the_real_clients_are_all_there() -> None:
-    assert len(REAL) == 37
-    assert {sent["transport"] for sent in REAL} == {"http", "websocket"}
-
-
-# ---- the bytes that go upstream
-
-
-def sent_up(of: Request, model: str = "m", omitted: str = "provider", *dropped: str) -> bytes:
-    return upstream_body(of, model=model, store_when_omitted=omitted, drop_fields=dropped)
-
-
-ODD = b' {"input" : [ 1e2, "\\u0041" ] ,\n"model":"m", "n": -0.0}\n'
-"""Bytes that no writer of ours would make."""
-
-
-def test_where_nothing_must_change_the_bytes_pass() -> None:
-    got = parse(ODD, websocket=False)
-    assert sent_up(got) is got.body
-    assert sent_up(got, "m", "stateless", "not_there") is got.body
-
-
-@pytest.mark.parametrize(
-    ("body", "model", "omitted", "dropped", "wanted"),
-    [
-        (ODD, "up", "provider", (),
-         b'{"input":[ 1e2, "\\u0041" ],"model":"up","n":-0.0}'),
-        (ODD, "m", "false", (),
-         b'{"input":[ 1e2, "\\u0041" ],"model":"m","n":-0.0,"store":false}'),
-        (ODD, "m", "provider", ("n", "x"), b'{"input":[ 1e2, "\\u0041" ],"model":"m"}'),
-        (b'{"store":null,"model":"m"}', "m", "false", (), b'{"store":false,"model":"m"}'),
-        (b'{"store":true,"model":"m"}', "m", "false", (), b'{"store":true,"model":"m"}'),
-        (b'{"model":"m"}', "m", "false", ("store",), b'{"model":"m"}'),
-        (b'{"model":"m","generate":null}', "m", "provider", (), b'{"model":"m"}'),
-        (b'{"generate":true,"model":"m"}', "m", "provider", (), b'{"model":"m"}'),
-        (b'{"model":"m","type":"x"}', "m", "provider", (), b'{"model":"m","type":"x"}'),
-        (b'{"model":"m"}', '"\xe9\n', "provider", (), '{"model":"\\"\xe9\\n"}'.encode()),
-    ],
-)  # fmt: skip
-def test_over_http_only_what_must_change_does(
-    body: bytes, model: str, omitted: str, dropped: tuple[str, ...], wanted: bytes
-) -> None:
-    assert sent_up(parse(body, websocket=False), model, omitted, *dropped) == wanted
-
-
-@pytest.mark.parametrize(
-    ("message", "wanted"),
-    [
-        (b'{"type":"response.create","model":"m"}', b'{"model":"m","stream":true}'),
-        (b'{"stream":false,"model":"m"}', b'{"stream":true,"model":"m"}'),
-        (b'{"generate":true,"model":"m","stream_id":null,"stream":true}',
-         b'{"model":"m","stream":true}'),
-    ],
-)  # fmt: skip
-def test_a_create_becomes_the_body_of_the_same_turn(message: bytes, wanted: bytes) -> None:
-    assert sent_up(parse(message, websocket=True)) == wanted
-
-
-VALUES = st.sampled_from(['"x"', "[ ]", '{"a" :1}', "1e2", "-0.0", '"\\u00e9\\ud83d\\ude00 é"'])
-
-
-@given(
-    members=st.dictionaries(st.sampled_from("abcdef"), VALUES),
-    websocket=st.booleans(),
-    omitted=st.sampled_from(["provider", "false", "stateless"]),
-    store=st.sampled_from([None, "null", "true", "false"]),
-    model=st.sampled_from(["m", "up"]),
-    dropped=st.sets(st.sampled_from("abx")),
-)
-def test_untouched_members_keep_their_bytes_and_order(
-    members: dict[str, str],
-    websocket: bool,
-    omitted: str,
-    store: str | None,
-    model: str,
-    dropped: set[str],
-) -> None:
-    given_members = {**members, "model": '"m"'} | ({} if store is None else {"store": store})
-    text = " , ".join(f'"{name}" : {value}' for name, value in given_members.items())
-    wanted = {n: v.encode() for n, v in given_members.items() if n not in dropped}
-    wanted["model"] = f'"{model}"'.encode()
-    if omitted == "false" and store in (None, "null"):
-        wanted["store"] = b"false"
-    if websocket:
-        wanted.setdefault("stream", b"true")
-    got = parse(f"{{{text}}}".encode(), websocket=websocket)
-    up = msgspec.json.decode(sent_up(got, model, omitted, *dropped), type=dict[str, msgspec.Raw])
-    assert up.keys() == wanted.keys()
-    assert {name: bytes(raw) for name, raw in up.items()} == wanted
-    assert [name for name in up if name in given_members] == [
-        name for name in given_members if name in wanted
-    ]
