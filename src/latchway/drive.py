@@ -48,6 +48,7 @@ class Driver:
         self._call: Call | None = None
         self._books = Books(ports, asked)
         self._reserved = False
+        self._replaying = False
 
     # ---- what the client's adapter tells
 
@@ -162,8 +163,7 @@ class Driver:
     def _select_route(self, command: do.SelectRoute) -> None:
         if command.failed is not None:
             failpoints.hit("select_route_replay")
-            place = self.ports.routes.replay(self.asked.request, command.failed)
-            self._events.append(on.RouteChosen(place) if place else on.NoRoute())
+            self._choose_again(command.failed)
             return
         choice = self.ports.routes.first(self.asked.request, self.asked.key.owner)
         if choice.place is not None:
@@ -171,6 +171,17 @@ class Driver:
         else:
             code = choice.code or "no_route_available"
             self._events.append(on.NoRoute(code, choice.param, choice.message))
+
+    def _choose_again(self, failed: str) -> None:
+        """Choose the replay's route; from here on it counts as in flight (R10), for other turns
+        decide while this one's is being recorded."""
+        place = self.ports.routes.replay(self.asked.request, failed)
+        if place is None:
+            self._events.append(on.NoRoute())
+            return
+        self._replaying = True
+        self.ports.routes.replay_began()
+        self._events.append(on.RouteChosen(place))
 
     def _reserve(self, command: do.Reserve) -> None:
         failpoints.hit("reserve")
@@ -197,8 +208,6 @@ class Driver:
 
     def _open(self, command: do.Open) -> None:
         failpoints.hit(f"attempt_{command.attempt}")
-        if command.attempt > 1:
-            self.ports.routes.replay_began()
         self._call = self.ports.upstreams.open(
             command.attempt, command.place, self.asked.request, self._tell_upstream
         )
@@ -234,7 +243,7 @@ class Driver:
         if self._timer is not None:
             self._timer.cancel()
         self.client.end()
-        self.ports.routes.turn_ended(command.replayed)
+        self.ports.routes.turn_ended(self._replaying)
         self._books.write(command)
         self._ended(command)
 
