@@ -18,10 +18,10 @@ import msgspec
 from latchway.wire import plain
 from latchway.wire.members import DEPTH_MAX
 
-UNCOUNTED_BYTES = 1 << 20
+UNCOUNTED_BYTES = 512 << 10
 """Of a field up to which its brackets are not counted first: they cannot be too many."""
 
-BRACKETS_MAX = 350_000
+BRACKETS_MAX = 150_000
 """In a field that is searched: about a third of a second. One with more counts as bound."""
 
 PATH_CHARACTERS = 200
