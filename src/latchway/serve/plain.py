@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qs
 
-from latchway.ledger.report import for_client
 from latchway.log import metrics
 from latchway.serve import answers
 from latchway.serve.incoming import Incoming
@@ -90,7 +89,14 @@ def own_request(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
     record = app.reader.request(match["id"], incoming.key.name)
     if record is None:
         raise Missing("not_found")
-    return as_json(for_client(record))
+    return as_json(without_costs(record))
+
+
+def without_costs(record: dict[str, Any]) -> dict[str, Any]:
+    """A record as its own key may see it: what the attempts cost is the operator's to know."""
+    attempts = [{k: v for k, v in each.items() if k != "cost"} for each in record["attempts"]]
+    billing = {k: v for k, v in record["billing"].items() if k != "operator_loss"}
+    return {**record, "attempts": attempts, "billing": billing}
 
 
 def live(app: App, incoming: Incoming, match: re.Match[str]) -> Page:

@@ -76,7 +76,7 @@ async def _serve(settings: Settings, started: Callable[[str], None]) -> None:
     writer = Writer.open(
         settings.database, loop, served_by=served_by, keep_days=settings.log_keep_days
     )
-    control, reader = Control(writer, settings.database), Reader(settings.database)
+    control, reader = Control(writer, settings.database), Reader(settings.database, writer)
     try:
         await control.start()
         await _serve_app(assemble(settings, loop, writer, reader, served_by), loop, started)
