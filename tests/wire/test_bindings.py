@@ -282,7 +282,7 @@ def test_a_number_beyond_all_bounds_is_refused_by_field() -> None:
 
 
 def test_a_field_too_large_to_search_counts_as_bound() -> None:
-    brackets = b"[" + b",".join([b"[]"] * BRACKETS_MAX) + b"]"
+    brackets = b"[" + b",".join([b"[[]]"] * BRACKETS_MAX) + b"]"
     assert search(members_of(b'{"image":' + brackets + b"}")) == Bonds("image", outside=True)
     text = b'"' + b"[" * (UNCOUNTED_BYTES + 1) + b'"'
     assert search(members_of(b'{"input":' + text + b"}")) == Bonds()
