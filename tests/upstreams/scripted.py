@@ -39,6 +39,15 @@ def play(main: Callable[[], Awaitable[None]], loop: Any = asyncio.new_event_loop
         runner.run(asyncio.wait_for(main(), PATIENCE))
 
 
+async def turns_of_the_loop() -> None:
+    """Let all that is ready happen, and what follows from it."""
+    loop = asyncio.get_running_loop()
+    for _ in range(20):
+        turned = loop.create_future()
+        loop.call_soon(turned.set_result, None)
+        await turned
+
+
 # ---- bytes
 
 
@@ -219,8 +228,8 @@ PLACE = Place("p/m", Binding.STATELESS, another=False)
 class World:
     """A server and the upstreams that call it."""
 
-    def __init__(self, server: Server, upstreams: ResponsesUpstreams) -> None:
-        self.server, self.upstreams = server, upstreams
+    def __init__(self, server: Server, upstreams: ResponsesUpstreams, port: int) -> None:
+        self.server, self.upstreams, self.port = server, upstreams, port
         self.calls: list[Attempt] = []
 
     def call(self, asked: Request | None = None, ear: Ear | None = None) -> tuple[Ear, Attempt]:
@@ -239,18 +248,19 @@ class World:
 
 @asynccontextmanager
 async def world(
-    script: Script, *, client_tls: ssl.SSLContext | None = None, host: str = "127.0.0.1",
+    script: Script, *, client_tls: ssl.SSLContext | None = None,
     server_tls: ssl.SSLContext | None = None, key: str | None = KEY, **limits: Any,
 ) -> AsyncIterator[World]:  # fmt: skip
     """`limits`: what differs from the ordinary ones."""
     server = Server(script)
     listener = await asyncio.start_server(server.serve, "127.0.0.1", 0, ssl=server_tls)
     scheme = "https" if server_tls else "http"
-    url = f"{scheme}://{host}:{listener.sockets[0].getsockname()[1]}/v1"
+    port = listener.sockets[0].getsockname()[1]
+    url = f"{scheme}://127.0.0.1:{port}/v1"
     upstreams = ResponsesUpstreams(
         settings_for(url, key), limits=replace(Limits(), **limits), tls=client_tls
     )
-    here = World(server, upstreams)
+    here = World(server, upstreams, port)
     try:
         yield here
     finally:

@@ -27,6 +27,7 @@ from upstreams.scripted import (
     request,
     settings_for,
     stream,
+    turns_of_the_loop,
     whole,
     world,
 )
@@ -303,12 +304,3 @@ def test_the_answer_to_a_request_that_broke_carries_its_status(listener: socket.
         assert (ear.last.answer.status, ear.last.answer.body) == (500, b"")
 
     play(main)
-
-
-async def turns_of_the_loop() -> None:
-    """Let all that is ready happen, and what follows from it."""
-    loop = asyncio.get_running_loop()
-    for _ in range(20):
-        turned = loop.create_future()
-        loop.call_soon(turned.set_result, None)
-        await turned

@@ -24,6 +24,10 @@ from latchway.upstreams.limits import Limits
 READ_BYTES = 256 << 10
 """Of one read from a lost socket: as much as the event loops take at once."""
 
+WRITE_BUFFER_BYTES = 1
+"""In a transport, at which it says so: what it says next is that all has gone, and that is when
+a request is sent. Not 0, at which a TLS layer would think itself full while it is empty."""
+
 
 class Keeper(Protocol):
     """Who keeps idle connections."""
@@ -116,7 +120,7 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
             return
         self._socket().setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._transport.set_write_buffer_limits(high=0)
+        self._transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES, low=0)
         if self._paused:
             self._transport.pause_reading()
         self._begin()

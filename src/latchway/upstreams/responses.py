@@ -64,7 +64,7 @@ class ResponsesUpstreams:
         self, settings: Settings, *, limits: Limits | None = None, tls: ssl.SSLContext | None = None
     ) -> None:
         self._limits = limits or Limits()
-        self._pool = Pool(self._limits, tls or client_context())
+        self.pool = Pool(self._limits, tls or client_context())
         self._event_bytes = settings.limits.event_bytes
         self._store_when_omitted = settings.turn.store_when_omitted
         self._secrets = _secrets(settings)
@@ -86,12 +86,12 @@ class ResponsesUpstreams:
             drop_fields=target.route.drop_fields,
         )
         call = Attempt(attempt, tell, self._reader_of(attempt, request.streamed), self._limits)
-        call.run(self._pool, target.origin, _head(target, request, len(body)), body)
+        call.run(self.pool, target.origin, _head(target, request, len(body)), body)
         return call
 
     def close(self) -> None:
         """Close what is idle. Attempts in flight are their turns' to drop."""
-        self._pool.close()
+        self.pool.close()
 
     def _reader_of(self, attempt: int, streamed: bool) -> Callable[[Head], Reader]:
         def choose(head: Head) -> Reader:
