@@ -93,9 +93,7 @@ CREATE TABLE entry (
     hash BLOB NOT NULL CHECK (length(hash) = 32),
     PRIMARY KEY (account, number),
     UNIQUE (turn, kind),
-    CHECK ((kind = 'grant') = (turn IS NULL)),
-    CHECK (number > 1 OR (number = 1 AND kind = 'grant' AND granted = amount AND reserved = 0
-        AND charged = 0))
+    CHECK ((kind = 'grant') = (turn IS NULL))
 ) STRICT, WITHOUT ROWID;
 
 -- The request log. `record` is the JSON of `requests show`; the other columns are there to find it.
@@ -115,6 +113,11 @@ BEGIN SELECT RAISE(ABORT, 'an entry is never changed'); END;
 
 CREATE TRIGGER entry_stays BEFORE DELETE ON entry
 BEGIN SELECT RAISE(ABORT, 'an entry is never deleted'); END;
+
+CREATE TRIGGER entry_begins BEFORE INSERT ON entry
+WHEN NEW.number < 2 AND (NEW.number, NEW.kind, NEW.granted, NEW.charged, NEW.reserved)
+    IS NOT (1, 'grant', NEW.amount, 0, 0)
+BEGIN SELECT RAISE(ABORT, 'an account begins with a grant'); END;
 
 CREATE TRIGGER entry_follows BEFORE INSERT ON entry
 WHEN NEW.number > 1 AND (NEW.granted, NEW.charged, NEW.reserved) IS NOT (
