@@ -10,7 +10,7 @@ import asyncio
 import socket
 from collections import deque
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import httptools
 
@@ -53,7 +53,7 @@ class HttpConnection(asyncio.Protocol):
     # ---- asyncio.Protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
+        transport = cast(asyncio.Transport, transport)
         self.transport = transport
         transport.set_write_buffer_limits(high=limits.WRITE_HIGH_BYTES)
         made = transport.get_extra_info("socket")
