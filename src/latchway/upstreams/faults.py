@@ -31,10 +31,8 @@ def in_words(fault: Exception) -> str:
 
 
 def _detail(fault: Exception) -> str:
-    if isinstance(fault, ssl.SSLCertVerificationError):
-        return fault.verify_message
-    if isinstance(fault, ssl.SSLError):
-        return fault.reason or ""
+    if isinstance(fault, ssl.SSLError):  # only one that OpenSSL made says more
+        return getattr(fault, "verify_message", None) or getattr(fault, "reason", None) or ""
     if isinstance(fault, OSError) and fault.errno is not None:
         return errno.errorcode.get(fault.errno, "")
     return ""
