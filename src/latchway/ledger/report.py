@@ -20,7 +20,8 @@ ACCOUNTS = (
 )
 ENTRIES = (
     "SELECT request_id, key, kind, amount, at_ms FROM entry JOIN account USING (account)"
-    " LEFT JOIN turn USING (turn) WHERE ?1 IS NULL OR key = ?1 ORDER BY at_ms, entry.account, number"
+    " LEFT JOIN turn USING (turn) WHERE ?1 IS NULL OR key = ?1"
+    " ORDER BY at_ms, entry.account, number"
 )
 LOSSES = (
     "SELECT coalesce(sum(amount), 0) FROM entry JOIN account USING (account)"

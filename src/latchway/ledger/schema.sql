@@ -189,7 +189,7 @@ CREATE TRIGGER turn_stays BEFORE DELETE ON turn
 BEGIN SELECT RAISE(ABORT, 'a turn is never deleted'); END;
 
 CREATE TRIGGER turn_adds_up BEFORE UPDATE OF state ON turn
-WHEN (NEW.reserved, NEW.charged, NEW.reserved, NEW.loss) IS NOT (
+WHEN NEW.state <> 'open' AND (NEW.reserved, NEW.charged, NEW.reserved, NEW.loss) IS NOT (
     SELECT sum(iif(kind = 'reserve', amount, 0)), sum(iif(kind = 'charge', amount, 0)),
            sum(iif(kind IN ('charge', 'release'), amount, 0)), sum(iif(kind = 'loss', amount, 0))
     FROM entry WHERE turn = NEW.turn)

@@ -20,7 +20,8 @@ from latchway.wire.frame import Usage
 ENTRIES = (
     "SELECT entry.account, key, unlimited, number, request_id, kind, amount, at_ms,"
     " entry.granted, entry.charged, entry.reserved, hash"
-    " FROM entry JOIN account USING (account) LEFT JOIN turn USING (turn) ORDER BY entry.account, number"
+    " FROM entry JOIN account USING (account) LEFT JOIN turn USING (turn)"
+    " ORDER BY entry.account, number"
 )
 SUMS = (
     "SELECT request_id, state, turn.reserved, turn.charged, turn.loss,"
