@@ -10,6 +10,7 @@ import pytest
 
 from latchway.demo import show
 from latchway.demo.stage import Stage
+from latchway.ledger.control import Store
 from latchway.settings import Settings
 
 FAILED: dict[str, Any] = {
@@ -20,6 +21,7 @@ FAILED: dict[str, Any] = {
     "rule": "R2.1",
     "code": "server_is_overloaded",
     "verdict": "replay",
+    "response_id": "resp_1",
     "usage": None,
 }
 SERVED: dict[str, Any] = {
@@ -38,20 +40,14 @@ RECORD: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def stage(tmp_path: Path) -> Stage:
-    settings = Settings(models={}, providers={}, port=8787, database=tmp_path / "latchway.db")
-    return Stage(settings, tmp_path / "latchway.yaml", "lw_1_2")
-
-
-def test_each_attempt_is_told_with_its_reason(stage: Stage) -> None:
+def test_each_attempt_is_told_with_its_reason() -> None:
     out = io.StringIO()
-    show._explain(stage, RECORD, out)
+    show._explain(RECORD, out)
 
     told = out.getvalue()
-    assert f"latchway requests show req_1 --config {stage.config_file}" in told
     assert "attempt 1 on first/demo" in told
-    assert "failed: server_is_overloaded (R2.1) -> nobody can notice" in told
+    assert "failed: server_is_overloaded (R2.1); resp_1 was held back and dropped" in told
+    assert "nobody can notice" in told
     assert "attempt 2 on second/demo" in told
     assert "completed: 10 tokens in, 12 out" in told
     assert "one answer, resp_2; one charge, 0.1 USD (0.3 reserved, 0.2 returned)" in told
@@ -60,7 +56,7 @@ def test_each_attempt_is_told_with_its_reason(stage: Stage) -> None:
 def test_an_event_is_told_in_one_line() -> None:
     out = io.StringIO()
 
-    assert show._tell({"type": "response.created", "response": {"id": "r"}}, out)
+    show._tell({"type": "response.created", "response": {"id": "r"}}, out)
     show._tell({"type": "response.output_text.delta", "delta": "Hello "}, out)
     show._tell({"type": "response.output_item.done"}, out)
     assert [line.split() for line in out.getvalue().splitlines()] == [
@@ -70,6 +66,24 @@ def test_an_event_is_told_in_one_line() -> None:
     ]
 
 
-def test_a_gateway_that_has_left_is_not_waited_for(stage: Stage) -> None:
-    with pytest.raises(show.ShowFault, match="did not become ready"):
-        show.wait_until_ready(stage, lambda: True)
+def test_what_can_be_pasted_names_the_gateway_and_its_configuration(tmp_path: Path) -> None:
+    settings = Settings(models={}, providers={}, database=tmp_path / "latchway.db")
+    stage = Stage(settings, tmp_path / "latchway.yaml", "lw_1_2", "http://127.0.0.1:8787/v1")
+    out = io.StringIO()
+    show.invite(stage, out)
+
+    assert "curl -N http://127.0.0.1:8787/v1/responses" in out.getvalue()
+    assert f"latchway requests list --config {stage.config_file}" in out.getvalue()
+
+
+def test_a_record_that_does_not_come_is_not_waited_for_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = tmp_path / "latchway.db"
+    with Store.open(database) as store:
+        store.create("alice")
+    monkeypatch.setattr(show, "RECORD_SECONDS", 0.0)
+    stage = Stage(Settings(models={}, providers={}, database=database), tmp_path, "lw_1_2")
+
+    with pytest.raises(show.ShowFault, match="no record of req_1"):
+        show.find_record(stage, "req_1")

@@ -21,7 +21,7 @@ from latchway.ledger.prices import format_usd, parse_usd
 
 EXAMPLE = "latchway keys create alice --credit 5.00"
 
-COLUMNS = ("key", "owner", "granted", "charged", "reserved", "available", "revoked")
+COLUMNS = ("key", "owner", "granted", "charged", "reserved", "available", "unlimited", "revoked")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

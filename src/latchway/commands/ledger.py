@@ -63,9 +63,9 @@ def _print(connection: sqlite3.Connection, args: argparse.Namespace) -> int:
 
 
 def _verify(connection: sqlite3.Connection, args: argparse.Namespace) -> int:
-    from latchway.ledger import verify
+    from latchway.ledger.verify import verify
 
-    failed = verify.verify(connection)
+    failed = verify(connection)
     if args.json:
         print_json({"good": not failed, "failed": [str(each) for each in failed]})
     else:

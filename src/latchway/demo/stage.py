@@ -11,16 +11,18 @@ from pathlib import Path
 
 from latchway import config
 from latchway.demo.pair import Pair
+from latchway.ledger.control import Store
+from latchway.ledger.prices import NANO_PER_USD
 from latchway.settings import Settings
 
 MODEL = "demo"
 KEY_NAME = "demo"
-CREDIT_USD = 5
+CREDIT = 5 * NANO_PER_USD
 
-PREFERRED_PORT = 8787
+USUAL_PORT = 8787
 
 CONFIGURATION = """\
-listen: {host}:{port}
+listen: "{host}:{port}"
 database: sqlite:///latchway.db
 providers:
   first: {{base_url: "{first}"}}
@@ -44,11 +46,8 @@ class Stage:
     settings: Settings
     config_file: Path
     key: str
-
-    @property
-    def url(self) -> str:
-        host = self.settings.host
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.settings.port}/v1"
+    url: str = ""
+    """The gateway's, `/v1` included, once it listens."""
 
 
 @contextmanager
@@ -59,26 +58,28 @@ def set_up(pair: Pair, host: str, port: int | None) -> Iterator[Stage]:
         file.write_text(_configuration(pair, host, port), encoding="utf-8")
         file.chmod(0o600)
         settings = config.load(file)
-        yield Stage(settings, file, _new_key(settings.database))
+        with Store.open(settings.database) as store:
+            key = store.create(KEY_NAME, credit=CREDIT)
+        yield Stage(settings, file, key)
 
 
 def _configuration(pair: Pair, host: str, port: int | None) -> str:
     first, second = pair.urls
     return CONFIGURATION.format(
         host=f"[{host}]" if ":" in host else host,
-        port=free_port(host) if port is None else port,
+        port=_usual_or_any_port(host) if port is None else port,
         first=first,
         second=second,
         model=MODEL,
     )
 
 
-def free_port(host: str) -> int:
-    """The usual port if nobody has it, else any."""
+def _usual_or_any_port(host: str, usual: int = USUAL_PORT) -> int:
+    """The usual port if nobody has it, else 0."""
     try:
-        return _bound(host, PREFERRED_PORT)
+        return _bound(host, usual)
     except OSError:
-        return any_port(host)
+        return 0
 
 
 def any_port(host: str) -> int:

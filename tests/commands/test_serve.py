@@ -1,0 +1,124 @@
+"""`latchway serve`: what it refuses, and a gateway that runs until it is told to leave."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from command import SECONDS, configured, latchway
+from latchway.demo.stage import any_port
+
+
+@contextmanager
+def serving(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A gateway that listens, and its port."""
+    port = any_port("127.0.0.1")
+    command = [sys.executable, "-m", "latchway", "serve", "--port", str(port), *words]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as gateway:
+        try:
+            assert gateway.stderr is not None
+            for line in gateway.stderr:
+                if f":{port}" in line:
+                    break
+            yield gateway, port
+        finally:
+            if gateway.poll() is None:
+                gateway.send_signal(signal.SIGTERM)
+            gateway.communicate(timeout=SECONDS)
+
+
+def get(port: int, path: str, key: str = "") -> tuple[int, bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)
+    connection.request("GET", path, headers={"Authorization": f"Bearer {key}"})
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer.status, body
+
+
+def test_it_serves_until_sigterm(tmp_path: Path) -> None:
+    configured(tmp_path)
+    with serving(tmp_path) as (gateway, port):
+        assert get(port, "/health/ready")[0] == 200
+        gateway.send_signal(signal.SIGTERM)
+        assert gateway.wait(SECONDS) == 0
+
+
+def test_a_key_that_is_made_while_it_runs_holds_at_once(tmp_path: Path) -> None:
+    configured(tmp_path)
+    with serving(tmp_path) as (_, port):
+        made = latchway("keys", "create", "alice", "--json", folder=tmp_path)
+        secret = json.loads(made.stdout)["key"]
+        assert get(port, "/v1/models", secret)[0] == 200
+
+        assert latchway("keys", "revoke", "alice", folder=tmp_path).returncode == 0
+        assert get(port, "/v1/models", secret)[0] == 401
+
+
+def test_a_second_gateway_on_the_same_database_is_refused(tmp_path: Path) -> None:
+    configured(tmp_path)
+    with serving(tmp_path):
+        second = latchway("serve", "--port", "0", folder=tmp_path)
+
+    assert second.returncode == 1
+    assert "Traceback" not in second.stderr
+
+
+def test_a_port_that_is_taken_exits_with_1(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    configured(tmp_path)
+    configured(tmp_path / "other")
+    with serving(tmp_path) as (_, port):
+        second = latchway("serve", "--port", str(port), folder=tmp_path / "other")
+
+    assert second.returncode == 1
+    assert str(port) in second.stderr
+    assert "Traceback" not in second.stderr
+
+
+def test_without_a_configuration_the_demo_is_served_and_says_so(tmp_path: Path) -> None:
+    port = any_port("127.0.0.1")
+    command = [sys.executable, "-m", "latchway", "serve", "--port", str(port)]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as gateway:
+        assert gateway.stderr is not None
+        said = ""
+        for line in gateway.stderr:
+            said += line
+            if line.startswith("Ctrl-C ends"):
+                break
+        key = re.search(r"Bearer (lw_\w+)", said)
+        assert key
+        status, models = get(port, "/v1/models", key.group(1))
+        gateway.send_signal(signal.SIGTERM)
+        gateway.communicate(timeout=SECONDS)
+
+    assert "no latchway.yaml in this folder: serving the demo configuration" in said
+    assert status == 200
+    assert json.loads(models)["data"][0]["id"] == "demo"
+    assert gateway.returncode == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("value", "status"), [("settle:explode", 2), ("nowhere:raise", 2)])
+def test_a_wrong_failpoint_is_refused(tmp_path: Path, value: str, status: int) -> None:
+    done = latchway("serve", "--test", folder=tmp_path, LATCHWAY_FAILPOINT=value)
+
+    assert done.returncode == status
+    assert "LATCHWAY_FAILPOINT" in done.stderr
+
+
+def test_a_faulty_configuration_is_told_not_served(tmp_path: Path) -> None:
+    configured(tmp_path, "listen: nowhere\n")
+    done = latchway("serve", folder=tmp_path)
+
+    assert done.returncode == 1
+    assert "latchway.yaml:1: listen: " in done.stderr
