@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.harness import read_to_end, read_until, request, running
+from latchway.lab.connection import MAX_WAITING
 
 
 def test_a_connection_is_kept_for_the_next_call() -> None:
@@ -52,3 +53,11 @@ def test_what_is_no_request_is_refused(garbage: bytes, status: bytes) -> None:
         connection.sendall(garbage)
         assert connection.recv(4096).startswith(b"HTTP/1.1 " + status)
         assert lab.lab.calls == []
+
+
+def test_too_many_waiting_requests_reset_the_connection() -> None:
+    with running([{"events": ["silence"]}]) as lab, lab.connect() as connection:
+        connection.sendall(request() * (MAX_WAITING + 2))
+        with pytest.raises(ConnectionResetError):
+            read_to_end(connection)
+        assert len(lab.lab.calls) <= 1

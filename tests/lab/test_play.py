@@ -38,7 +38,8 @@ def test_raw_bytes_can_be_no_text() -> None:
 
 
 def test_length_framing_says_the_length() -> None:
-    with running([{"framing": "length", "events": [{"raw": "abc"}, {"raw": "de"}]}]) as lab:
+    steps = [{"raw": "abc"}, {"raw": "de"}, {"end": "clean"}, {"raw": "never"}]
+    with running([{"framing": "length", "events": steps}]) as lab:
         head, body = head_and_rest(lab.ask())
     assert b"content-length: 5" in head
     assert body == b"abcde"

@@ -145,6 +145,22 @@ def test_an_error_status_on_an_open_socket_is_a_wrapped_error() -> None:
         assert turn(client, 1) == [{"type": "error", "status": 429, "error": {"code": "slow_down"}}]
 
 
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        ({"body": {"n": 1}}, {"n": 1}),
+        ({"status": 503}, {"message": "Service Unavailable", "code": None}),
+        ({"status": 429, "body": "Slowly!"}, {"message": "Slowly!", "code": None}),
+    ],
+)
+def test_whole_bodies_are_one_message(reply: dict[str, Any], message: dict[str, Any]) -> None:
+    script = [{"events": ["created"]}, {"head_delay": 0.001, **reply}]
+    with running(script) as lab, joined(lab) as client:
+        turn(client, 1)
+        (came,) = turn(client, 1)
+        assert came.get("error", came) == message
+
+
 def test_raw_and_binary_messages() -> None:
     script = [{"events": [{"raw": "{torn"}, {"binary": {"base64": "/wA="}}]}]
     with running(script) as lab, joined(lab) as client:

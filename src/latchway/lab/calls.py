@@ -31,7 +31,7 @@ class Received:
 
 @dataclass(slots=True)
 class Call:
-    """One call. Times are seconds of the event loop's clock (monotonic)."""
+    """One call. Times are seconds of `time.monotonic`."""
 
     number: int
     """From 1, in the order of their coming, over all connections."""

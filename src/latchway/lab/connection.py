@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, cast
 
 from latchway.lab.asked import Asked, json_object
 from latchway.lab.calls import Call, Received
@@ -57,8 +57,8 @@ class Connection(asyncio.Protocol):
     # ---- asyncio's callbacks
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._wire = Wire(transport, self._noticed)
+        # uvloop's transports are no subclass of asyncio's, so this cannot be asserted.
+        self._wire = Wire(cast(asyncio.Transport, transport), self._noticed)
         self._number = self._stage.joined(self)
         self._task = asyncio.get_running_loop().create_task(self._serve())
 

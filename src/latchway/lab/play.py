@@ -140,6 +140,8 @@ def _length(actions: Iterable[Action]) -> int:
     """The declared length: one byte more than there is if the script breaks the body off."""
     total = 0
     for action in actions:
+        if action == End(Ending.CLEAN):
+            return total
         if isinstance(action, Put):
             total += len(action.body)
         elif isinstance(action, BREAKS) or action == End(Ending.CUT):

@@ -115,25 +115,25 @@ class Lab:
         if place is not None:
             self._played[place] += 1
         self._made += 1
-        call = Call(self._made, received, part.reply.path, connection, _now())
+        call = Call(self._made, received, part.reply.path, connection, time.monotonic())
         self.calls.append(call)
         del self.calls[:-MAX_REMEMBERED]
         self._notify()
         return call, part
 
     def wrote(self, call: Call, events: int) -> None:
-        call.answered = call.answered or _now()
+        call.answered = call.answered or time.monotonic()
         call.events += events
         self._notify()
 
     def end(self, call: Call, outcome: str) -> None:
-        call.outcome, call.over = outcome, _now()
+        call.outcome, call.over = outcome, time.monotonic()
         self._notify()
         if self._report is not None:
             self._report(call)
 
     def left(self, call: Call, how: str) -> None:
-        call.left, call.left_at = how, _now()
+        call.left, call.left_at = how, time.monotonic()
         self._notify()
 
     def _notify(self) -> None:
@@ -172,10 +172,6 @@ async def _serve(script: Script, name: str, port: int) -> None:
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
 
 
 def _part(reply: Reply, asked: Asked) -> Part:

@@ -95,11 +95,11 @@ class Socket:
         await self._send(None)
 
     async def close(self, code: int, reason: str) -> None:
-        """A close frame, and a short wait for the other side's. Raises Left only before it."""
-        self._protocol.send_close(code, reason)
-        await self._send(None)
+        """A close frame, and a short wait for the other side's."""
         self._wire.ended = True
+        self._protocol.send_close(code, reason)
         try:
+            await self._send(None)
             await self._wire.wait(CLOSE_SECONDS)
         except Left:
             return

@@ -25,6 +25,7 @@ class Wire:
         self._gone = asyncio.Event()
         self._room = asyncio.Event()
         self._room.set()
+        self._paused = False
         self.ended = False
         """The lab ended it, or has begun to: nobody leaves any more."""
         transport.set_write_buffer_limits(high=0)
@@ -37,13 +38,13 @@ class Wire:
     # ---- for the player
 
     async def send(self, data: bytes) -> None:
-        """One write, handed to the kernel before this returns. Raises Left."""
+        """One write, handed to the kernel before this returns. Raises Left if it could not be."""
         if self._gone.is_set():
             raise Left
         self._transport.write(data)
         await asyncio.sleep(0)
         await self._room.wait()
-        if self._gone.is_set():
+        if self._paused:
             raise Left
 
     def send_soon(self, data: bytes) -> None:
@@ -84,7 +85,9 @@ class Wire:
             self._noticed(how)
 
     def pause(self) -> None:
+        self._paused = True
         self._room.clear()
 
     def resume(self) -> None:
+        self._paused = False
         self._room.set()
