@@ -61,6 +61,12 @@ def test_usage_counts_in_every_event_at_either_place(said: str, top: bool) -> No
     assert note_of(value).usage == Usage(13, 7)
 
 
+def test_the_usage_of_the_response_is_billed_before_that_of_the_event() -> None:
+    other = {"input_tokens": 1, "output_tokens": 1}
+    event = {"type": "response.completed", "usage": other, "response": {"usage": USAGE}}
+    assert note_of(event).usage == Usage(13, 7)
+
+
 def test_usage_that_cannot_be_true_is_noted() -> None:
     note = note_of({"type": "response.completed", "response": {"usage": {"input_tokens": -1}}})
     assert (note.metered, note.usage, note.usage_absurd) == (True, None, True)
@@ -128,6 +134,10 @@ def test_a_mark_stands_at_either_level_and_the_inner_one_wins(event: Any, mark: 
 @pytest.mark.parametrize("event", [{"error": {"retry_after": 2}}, {"retry_after": 2.0}])
 def test_when_to_retry_stands_at_either_level(event: Any) -> None:
     assert note_of({"type": "error", **event}).retry_after == 2.0
+
+
+def test_at_once_is_a_time_to_retry() -> None:
+    assert note_of({"type": "error", "error": {"retry_after": 0}}).retry_after == 0.0
 
 
 @pytest.mark.parametrize("kind", ["response.completed", "response.created", "ping"])

@@ -108,6 +108,11 @@ def test_a_comment_in_a_read_with_events_is_told() -> None:
     assert parser.commented
 
 
+def test_a_byte_order_mark_may_come_in_pieces_and_only_once() -> None:
+    assert blocks_of(BOM[:1], BOM[1:2], BOM[2:] + DELTA) == [DELTA]
+    assert blocks_of(BOM[:2], BOM[2:] + BOM + DELTA) == [BOM + DELTA]
+
+
 def test_data_lines_are_joined_by_a_line_feed_and_lose_one_blank() -> None:
     [frame] = frames_of(b'data: {"type":\r\ndata:  "response.created"}\r\n\r\n')
     assert frame.data == b'{"type":\n "response.created"}'
@@ -125,7 +130,12 @@ def test_the_event_line_reaches_the_meaning() -> None:
 
 @pytest.mark.parametrize(
     "sentinel",
-    [b"data: [DONE]\n\n", b"data:[DONE]\r\n\r\n", b"event: done\ndata: [DONE]\n\n"],
+    [
+        b"data: [DONE]\n\n",
+        b"data:[DONE]\r\n\r\n",
+        b"event: done\ndata: [DONE]\n\n",
+        b"data:  [DONE] bye\n\n",
+    ],
 )
 def test_done_ends_the_stream_and_what_follows_is_ignored(sentinel: bytes) -> None:
     parser = Parser(PLENTY)
