@@ -14,6 +14,9 @@ from latchway.wire.frame import Frame, Kind, Note, Usage
 UNTAKEN = frozenset({Kind.LIFECYCLE, Kind.NEUTRAL, Kind.FAILED, Kind.ERROR})
 """Kinds that are neither output nor a result: without usage, nothing was observed."""
 
+ON_THE_WAY = frozenset({Kind.LIFECYCLE, Kind.NEUTRAL, Kind.OUTPUT})
+"""Kinds that do not end an attempt: zeros in their usage are a count not yet begun, not a bill."""
+
 
 class Attempt:
     """State of the attempt in flight. Times are seconds on the turn's clock."""
@@ -52,16 +55,19 @@ class Attempt:
         self.output_bytes += frame.text_bytes
         if frame.note is None:
             self.observed = True
-        else:
-            self.read(frame.note)
+            return
+        if frame.kind not in UNTAKEN:
+            self.observed = True
+        self.read(frame.note, ended=frame.kind not in ON_THE_WAY)
 
-    def read(self, note: Note) -> None:
+    def read(self, note: Note, *, ended: bool) -> None:
+        """Take in what an event says. `ended`: it ends the attempt, so that zero is zero (R6)."""
         if note.response_id is not None:
             self.response_id = note.response_id
             self.created_at, self.model = note.created_at, note.model
         if note.metered:
             self.observed = True
-        if note.usage is not None:
+        if note.usage is not None and (ended or note.metered):
             self.usage = note.usage
         self.usage_absurd = self.usage_absurd or note.usage_absurd
 

@@ -10,7 +10,7 @@ from latchway.turn import failures, limits
 from latchway.turn.attempt import Attempt
 from latchway.turn.commands import Basis, Command
 from latchway.turn.delivery import State, Terms
-from latchway.turn.ending import Ending
+from latchway.turn.ending import Ending, Parting
 
 
 class Between(Ending):
@@ -19,7 +19,7 @@ class Between(Ending):
     def __init__(self, terms: Terms, replay_room: Callable[[], bool]) -> None:
         super().__init__(terms, replay_room)
         self.stopped: str | None = None
-        """The gateway ended the turn while its reservation was on the way."""
+        """The gateway ended the turn while an answer was awaited."""
 
     # ---- before the first call
 
@@ -30,7 +30,7 @@ class Between(Ending):
 
     def choose(self, event: on.RouteChosen, now: float, out: list[Command]) -> None:
         self.place, self.binding = event.place, event.place.binding
-        if self.terms.keepalive_seconds:
+        if self.terms.keepalive_seconds > 0:
             self.head_at = self.began + event.place.hold_seconds
         self.state = State.RESERVING
         out.append(do.Reserve(event.place))
@@ -62,13 +62,23 @@ class Between(Ending):
         self.stopped = self.stopped or event.code
 
     def reserved(self, event: on.Reserved, now: float, out: list[Command]) -> None:
+        if not self._leaving(out):
+            self._open(1, now, out)
+
+    def _leaving(self, out: list[Command]) -> bool:
+        """Has the client left, or the gateway ended the turn, while an answer was awaited?"""
         if not self.client_here:
             self.give_back(failures.CLIENT_GONE.code, "client_disconnected", out)
         elif self.stopped is not None:
-            self.parting = [do.Fail(self.stopped, None, True)]
-            self.give_back(self.stopped, "failed", out)
+            self.resendable = self.attempt is None
+            self._end_with(self.stopped, out)
         else:
-            self._open(1, now, out)
+            return False
+        return True
+
+    def _end_with(self, code: str, out: list[Command]) -> None:
+        self.parting = Parting(code)
+        self.give_back(code, "failed", out)
 
     def give_back(self, code: str | None, outcome: str, out: list[Command]) -> None:
         """Between calls: nothing is in flight, so nothing is asked; the reservation returns."""
@@ -86,6 +96,8 @@ class Between(Ending):
     # ---- between the attempts
 
     def choose_again(self, event: on.RouteChosen, now: float, out: list[Command]) -> None:
+        if self._leaving(out):
+            return
         self.place = event.place
         self.state = State.RECORDING
         out.append(do.RecordReplay(event.place))
@@ -94,26 +106,17 @@ class Between(Ending):
         self, event: on.RouteFault | on.NoRoute, now: float, out: list[Command]
     ) -> None:
         """R2.13: the turn was not replayed, and attempt 1 keeps its verdict."""
-        stateless = self.binding is on.Binding.STATELESS
-        self._stop_between(self.terms.replay_fault_code, stateless, out)
+        if not self._leaving(out):
+            self.resendable = self.binding is on.Binding.STATELESS
+            self._end_with(self.terms.replay_fault_code, out)
 
     def replay_recorded(self, event: on.ReplayRecorded, now: float, out: list[Command]) -> None:
-        self._open(2, now, out)
+        if not self._leaving(out):
+            self._open(2, now, out)
 
     def replay_unrecorded(self, event: on.LedgerFailed, now: float, out: list[Command]) -> None:
-        self._stop_between(event.code, False, out)
-
-    def stop_between(self, event: on.Stop, now: float, out: list[Command]) -> None:
-        self._stop_between(event.code, False, out)
-
-    def _stop_between(self, code: str, resendable: bool, out: list[Command]) -> None:
-        self.resendable = resendable
-        self.parting = [self.fail_as(code)]
-        self.give_back(code, "failed", out)
-
-    def gone_between(self, event: on.ClientGone, now: float, out: list[Command]) -> None:
-        self.client_here = False
-        self.give_back(failures.CLIENT_GONE.code, "client_disconnected", out)
+        if not self._leaving(out):
+            self._end_with(event.code, out)
 
     def ignore(self, event: on.Event, now: float, out: list[Command]) -> None:
         """Nothing to do: the event comes too late, or concerns nobody any more."""

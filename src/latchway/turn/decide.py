@@ -67,7 +67,7 @@ def decide(s: Situation) -> Verdict:
         return Verdict.OUTPUT_DELIVERED
     if s.delivered is Delivered.LIFECYCLE:
         return Verdict.LIFECYCLE_DELIVERED
-    if s.binding is not Binding.STATELESS and not s.kindred:
+    if s.binding in BOUND and not (s.binding is Binding.ORIGIN_BOUND and s.kindred):
         return BOUND[s.binding]
     if s.attempt != 1:
         return Verdict.ALREADY_REPLAYED

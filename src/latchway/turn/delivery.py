@@ -111,10 +111,12 @@ class Delivery:
         out.append(do.Deliver(tuple(frames), self.replay_header(), self.resendable))
 
     def _shut(self, frames: Sequence[Frame], now: float) -> None:
-        self.known, self.status_line = self.attempt, False
+        self.status_line = False
         if self.delivered is Delivered.OUTPUT:
             return
         kinds = {frame.kind for frame in frames}
+        if kinds != {Kind.NEUTRAL}:
+            self.known = self.attempt
         if kinds & RESULTS:
             self.delivered = Delivered.OUTPUT
             self.first_output = now
@@ -122,7 +124,12 @@ class Delivery:
             self.delivered = Delivered.LIFECYCLE
 
     def replay_header(self) -> str | None:
-        """`x-latchway-replay`, as far as it is decided when something is delivered."""
+        """`x-latchway-replay`, as far as it is decided when something is delivered.
+
+        None, and left out, while nothing was called: there was nothing to replay.
+        """
+        if self.attempt is None:
+            return None
         if self.replayed:
             return "replayed"
         if self.refusal is not None:

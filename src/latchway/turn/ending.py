@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from latchway.turn import billing, failures
 from latchway.turn import commands as do
@@ -19,6 +19,22 @@ RESENDABLE = frozenset({Verdict.NO_ROUTE, Verdict.BUDGET_SPENT})
 """Refusals after which sending again is safe: R2.1 or R2.2, nothing seen, no replay used."""
 
 
+CHARGED = frozenset({Basis.USAGE, Basis.ESTIMATE})
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """How a failure will be told once the ledger has closed the turn.
+
+    `frames` (events, maybe none left to deliver) or `answer` are the upstream's own words for it;
+    with neither, the gateway tells it in its own. `code`: a row of `wire/errors.py` then.
+    """
+
+    code: str
+    frames: tuple[Frame, ...] | None = None
+    answer: Answer | None = None
+
+
 class Ending(Delivery):
     """The half of a turn's state that decides its end. Base of `machine.Turn`.
 
@@ -32,11 +48,12 @@ class Ending(Delivery):
         self.records: list[do.AttemptRecord] = []
         self.client_here = True
         self.result: Frame | None = None
-        self.parting: list[Command] = []
-        """What goes out once the ledger has closed the turn."""
+        self.parting: Parting | None = None
         self.outcome = "failed"
         self.code: str | None = None
         self.phase: str | None = None
+        self.basis = Basis.REFUND
+        """What the ledger was last asked to close the turn by."""
         self.pair_told = False
         """The `error` of a pair is already with the client (after output, over HTTP)."""
 
@@ -55,26 +72,31 @@ class Ending(Delivery):
     ) -> None:
         """An abnormal end of the attempt: ask the rule, once, and do what it says.
 
-        `frames` (events, maybe none left to deliver) or `answer` are the upstream's own failure;
-        with neither, the gateway tells the failure in its own words.
+        `frames` or `answer`: the upstream's own words, see `Parting`.
         """
-        verdict = decide(self._situation(failure))
         code = code or failure.code or "upstream_error"
+        verdict = self._judge(failure, code, now, reason)
+        out.append(do.Drop(self.live.number))
+        if verdict is Verdict.REPLAY:
+            self.live.hold.discard()
+            self.state = State.CHOOSING_AGAIN
+            out.append(do.SelectRoute(self.live.place.route))
+            return
+        passed = answer if failure.code is None else None
+        self.parting = Parting(code, None if frames is None else tuple(frames), passed)
+        self.close(self._basis(failure), out)
+
+    def _judge(self, failure: Failure, code: str, now: float, reason: str | None) -> Verdict:
+        """The only question to the rule, and what is remembered of its answer."""
+        verdict = decide(self._situation(failure))
         outcome = "client_disconnected" if failure is failures.CLIENT_GONE else "failed"
         self.records.append(
             self.live.record(
                 outcome=outcome, now=now, failure=failure, code=code, verdict=verdict, reason=reason
             )
         )
-        out.append(do.Drop(self.live.number))
-        self._note_failure(failure, verdict, code)
-        if verdict is Verdict.REPLAY:
-            self.live.hold.discard()
-            self.state = State.CHOOSING_AGAIN
-            out.append(do.SelectRoute(self.live.place.route))
-            return
-        self._compose(failure, code, now, frames, answer)
-        self.close(self._basis(failure), out)
+        self._note_failure(verdict, code)
+        return verdict
 
     def _situation(self, failure: Failure) -> Situation:
         attempt = self.live
@@ -92,7 +114,7 @@ class Ending(Delivery):
             another_route=attempt.place.another,
         )
 
-    def _note_failure(self, failure: Failure, verdict: Verdict, code: str) -> None:
+    def _note_failure(self, verdict: Verdict, code: str) -> None:
         self.code = code
         if self.delivered is Delivered.OUTPUT:
             self.phase = "after_output"
@@ -104,38 +126,37 @@ class Ending(Delivery):
             self.refusal = verdict
         self.resendable = verdict in RESENDABLE and self.binding is Binding.STATELESS
 
-    def _compose(
-        self,
-        failure: Failure,
-        code: str,
-        now: float,
-        frames: Sequence[Frame] | None,
-        answer: Answer | None,
-    ) -> None:
-        """Put together what the client is told: what was held, then the failure (R4, R5)."""
+    # ---- the failure's words
+
+    def _part(self, parting: Parting, now: float, out: list[Command]) -> None:
+        """Tell a client that is still here: what was held, then the failure (R4, R5)."""
         if not self.client_here:
             if not self.pair_told:
                 self.outcome, self.code = "client_disconnected", failures.CLIENT_GONE.code
             return
-        held = self._held_before(frames, now)
-        if frames is not None:
-            self.hand([*held, *frames], now, self.parting)
+        held = self._held_before(parting, now)
+        if parting.frames is not None:
+            self.hand([*held, *parting.frames], now, out)
             return
-        self.hand(held, now, self.parting)
-        self.parting.append(self._words(failure, code, answer))
+        self.hand(held, now, out)
+        out.append(self._words(parting))
 
-    def _held_before(self, frames: Sequence[Frame] | None, now: float) -> tuple[Frame, ...]:
+    def _held_before(self, parting: Parting, now: float) -> tuple[Frame, ...]:
         """What is held goes first, but neutral events alone do not cost the status line."""
-        if frames is None and self.status_line and self.live.hold.only_neutral:
+        if self.attempt is None:
+            return ()
+        if parting.frames is None and self.status_line and self.live.hold.only_neutral:
             self.live.hold.discard()
         return self.release(now)
 
-    def _words(self, failure: Failure, code: str, answer: Answer | None) -> Command:
-        if answer is not None and failure.code is None:
-            if self.status_line and answer.status >= 300:
-                return do.PassAnswer(answer, self.replay_header(), self.resendable)
-            return replace(self.fail_as(code), answer=answer, retry_after=answer.note.retry_after)
-        return self.fail_as(code)
+    def _words(self, parting: Parting) -> Command:
+        answer = parting.answer
+        if answer is None:
+            return self.fail_as(parting.code)
+        if self.status_line and answer.status >= 300:
+            return do.PassAnswer(answer, self.replay_header(), self.resendable)
+        fail = self.fail_as(parting.code)
+        return replace(fail, answer=answer, retry_after=answer.note.retry_after)
 
     def fail_as(self, code: str) -> do.Fail:
         """The gateway's own failure, about the response that the client knows, if it does."""
@@ -171,17 +192,17 @@ class Ending(Delivery):
 
     def close(self, basis: Basis, out: list[Command]) -> None:
         """Ask the ledger to end the turn's money; the rest follows its answer."""
-        attempt = self.attempt
-        billed = attempt if basis is Basis.USAGE or basis is Basis.ESTIMATE else None
-        kept = attempt if self.result is not None else None
-        self.state = State.CLOSING
+        attempt, charged = self.attempt, basis in CHARGED
+        billed = attempt if charged else None
+        named = attempt if self.result is not None else self.known
+        self.state, self.basis = State.CLOSING, basis
         out.append(
             do.Close(
                 basis=basis,
                 attempt=billed.number if billed else None,
                 usage=billed.usage if billed and basis is Basis.USAGE else None,
                 output_bytes=attempt.output_bytes if attempt else 0,
-                response_id=kept.response_id if kept else None,
+                response_id=named.response_id if named else None,
                 route=attempt.place.route if attempt else None,
                 unbilled=tuple(r for r in self.records if not billed or r.number != billed.number),
             )
@@ -191,7 +212,8 @@ class Ending(Delivery):
         """It is durable: what was kept for this moment goes out, and the turn is over."""
         if self.result is not None:
             self._deliver_result(self.result, now, out)
-        out.extend(self.parting)
+        elif self.parting is not None:
+            self._part(self.parting, now, out)
         self.leave(now, out)
 
     def _deliver_result(self, frame: Frame, now: float, out: list[Command]) -> None:
@@ -207,16 +229,19 @@ class Ending(Delivery):
         self.hand([*self.release(now), frame], now, out)
 
     def unclosed(self, event: on.LedgerFailed, now: float, out: list[Command]) -> None:
-        """The ledger cannot say that it is durable. A result is then not delivered (R6); a refund
-        is owed and made later by the ledger, and the failure goes out as it is."""
+        """The ledger cannot say that it is durable: a charge becomes a refund, and a result is
+        not delivered (R6). A refund is owed and made later by the ledger; the failure goes out."""
         if self.result is not None:
             self.result = None
-            self.failed(failures.GATEWAY_STOPPED, now, out, code=event.code)
+            self._judge(failures.GATEWAY_STOPPED, event.code, now, None)
+            self.parting = Parting(event.code)
+        if self.basis in CHARGED:
+            self.close(Basis.REFUND, out)
             return
-        if event.code == "internal_error" and self.client_here:
-            self.code = event.code
-            self.parting = [self.fail_as(event.code)]
-        out.extend(self.parting)
+        if event.code == "internal_error" and not self.pair_told:
+            self.code, self.parting = event.code, Parting(event.code)
+        if self.parting is not None:
+            self._part(self.parting, now, out)
         self.leave(now, out)
 
     def leave(self, now: float, out: list[Command]) -> None:

@@ -59,6 +59,7 @@ FINAL_CODES = frozenset({
     "invalid_type", "invalid_value",
 })  # fmt: skip
 
+FINAL_SUFFIXES = ("not_found",)
 FINAL_PREFIXES = ("invalid_", "image_", "empty_", "unsupported_", "failed_to_download_")
 FINAL_PARTS = ("_policy",)
 RETRYABLE_PREFIXES = ("overloaded",)
@@ -79,9 +80,9 @@ def known(code: str | None) -> bool | None:
         return False
     if code.startswith(RETRYABLE_PREFIXES):
         return True
-    if code.startswith(FINAL_PREFIXES) or any(part in code for part in FINAL_PARTS):
+    if code.startswith(FINAL_PREFIXES) or code.endswith(FINAL_SUFFIXES):
         return False
-    return None
+    return False if any(part in code for part in FINAL_PARTS) else None
 
 
 def of_event(kind: Kind, note: Note) -> Failure:

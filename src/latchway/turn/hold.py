@@ -24,9 +24,13 @@ class Hold:
 
     def keep(self, frame: Frame, now: float) -> None:
         self.frames.append(frame)
-        self.size_bytes += len(frame.block)
+        self.count(frame)
         if self.since is None and frame.kind is Kind.LIFECYCLE:
             self.since = now
+
+    def count(self, frame: Frame) -> None:
+        """Count a frame, also one that is kept elsewhere: the bound is for all that is kept."""
+        self.size_bytes += len(frame.block)
 
     def release(self) -> tuple[Frame, ...]:
         """All that was kept, in order. The hold is empty afterwards and keeps nothing more."""

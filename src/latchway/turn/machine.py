@@ -83,9 +83,9 @@ def _pairing(state: State, *fails: State) -> dict[type[on.Event], Step]:
     row = _attempt(
         state, *fails, arrived=_to(Turn.pair_on, state, *fails), tick=_to(Turn.tick, state)
     )
-    row[on.Answered] = _to(Turn.ignore, state)
-    row[on.Broke] = row[on.Oversized] = _to(Turn.end_pair, *fails)
+    row[on.Answered] = row[on.Broke] = row[on.Oversized] = _to(Turn.end_pair, *fails)
     row[on.ClientGone] = _to(Turn.leave_pair, State.CLOSING)
+    row[on.Stop] = _to(Turn.stop_pair, State.CLOSING)
     return row
 
 
@@ -145,19 +145,19 @@ STEPS: dict[State, dict[type[on.Event], Step]] = {
     S.PAIRING_LATE: _pairing(S.PAIRING_LATE, S.CLOSING),
     S.CHOOSING_AGAIN: {
         **_late(S.CHOOSING_AGAIN),
-        on.RouteChosen: _to(Turn.choose_again, S.RECORDING),
+        on.RouteChosen: _to(Turn.choose_again, S.RECORDING, S.CLOSING),
         on.NoRoute: _to(Turn.fault_again, S.CLOSING),
         on.RouteFault: _to(Turn.fault_again, S.CLOSING),
-        on.ClientGone: _to(Turn.gone_between, S.CLOSING),
-        on.Stop: _to(Turn.stop_between, S.CLOSING),
+        on.ClientGone: _to(Turn.note_gone, S.CHOOSING_AGAIN),
+        on.Stop: _to(Turn.note_stop, S.CHOOSING_AGAIN),
     },
     S.RECORDING: {
         **_late(S.RECORDING),
-        on.ReplayRecorded: _to(Turn.replay_recorded, S.CALLING),
+        on.ReplayRecorded: _to(Turn.replay_recorded, S.CALLING, S.CLOSING),
         on.LedgerFailed: _to(Turn.replay_unrecorded, S.CLOSING),
         on.Tick: _to(Turn.tick, S.RECORDING),
-        on.ClientGone: _to(Turn.gone_between, S.CLOSING),
-        on.Stop: _to(Turn.stop_between, S.CLOSING),
+        on.ClientGone: _to(Turn.note_gone, S.RECORDING),
+        on.Stop: _to(Turn.note_stop, S.RECORDING),
     },
     S.CLOSING: {
         **_late(S.CLOSING),

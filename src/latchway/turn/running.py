@@ -35,7 +35,7 @@ class Running(Between):
         self.live.sent = now
 
     def headed(self, event: on.Headed, now: float, out: list[Command]) -> None:
-        self.live.http_status, self.live.request_id = event.status, event.request_id
+        self.live.headed(event)
 
     def comment(self, event: on.Commented, now: float, out: list[Command]) -> None:
         self.live.heard = now
@@ -72,8 +72,8 @@ class Running(Between):
     def tick(self, event: on.Tick, now: float, out: list[Command]) -> None:
         """Whatever is due: the attempt's end first, for it ends the rest."""
         due = self.attempt_due()
-        self.tick_hold(now, out)
         if due is None or now < due:
+            self.tick_hold(now, out)
             self.tick_client(now, out)
         elif self.state in PAIRINGS:
             self._end_pair(now, out)
@@ -116,7 +116,8 @@ class Running(Between):
         """Look for the `response.failed`; any other event but a neutral one ends the wait."""
         for index, frame in enumerate(frames):
             self.live.observe([frame])
-            if frame.kind is Kind.NEUTRAL:
+            if frame.kind is Kind.NEUTRAL and self.live.hold.fits(frame):
+                self.live.hold.count(frame)
                 self.pair.append(frame)
                 continue
             if frame.kind is Kind.FAILED:
@@ -126,7 +127,9 @@ class Running(Between):
             self._end_pair(now, out)
             return
 
-    def end_pair(self, event: on.Broke | on.Oversized, now: float, out: list[Command]) -> None:
+    def end_pair(
+        self, event: on.Answered | on.Broke | on.Oversized, now: float, out: list[Command]
+    ) -> None:
         self._end_pair(now, out)
 
     def leave_pair(self, event: on.ClientGone, now: float, out: list[Command]) -> None:
@@ -134,12 +137,20 @@ class Running(Between):
         self.client_here = False
         self._end_pair(now, out)
 
+    def stop_pair(self, event: on.Stop, now: float, out: list[Command]) -> None:
+        """The turn ends here, too, but a client that has the `error` gets no second one."""
+        if self.pair_told:
+            self._end_pair(now, out)
+        else:
+            self.stop(event, now, out)
+
     def _end_pair(self, now: float, out: list[Command]) -> None:
-        """What is delivered of a pair: what the client has not seen, and on a WebSocket one
-        terminal frame."""
-        complete = any(frame.kind is Kind.FAILED for frame in self.pair)
+        """What is delivered of a pair: what the client has not seen, nothing behind its last, and
+        on a WebSocket one terminal frame."""
+        complete = self.pair[-1].kind is Kind.FAILED
+        told = self.pair if complete else self.pair[:1]
         drop_error = self.pair_told or (complete and not self.terms.whole_pair)
-        left = [f for f in self.pair if f.kind is not Kind.ERROR or not drop_error]
+        left = [f for f in told if f.kind is not Kind.ERROR or not drop_error]
         self._fail_by_events(self.pair, now, out, left)
 
     def _fail_by_events(
@@ -159,7 +170,7 @@ class Running(Between):
 
     def answered(self, event: on.Answered, now: float, out: list[Command]) -> None:
         note = event.answer.note
-        self.live.read(note)
+        self.live.read(note, ended=True)
         failure = failures.of_answer(event.answer)
         self.failed(failure, now, out, code=failure.code or note.code, answer=event.answer)
 
