@@ -1,4 +1,4 @@
-"""What the configuration says, as frozen values with every default filled in. `config.py` makes them.
+"""What the configuration says, as frozen values with every default filled in. `config` makes them.
 
 Money is whole nano-USD; prices are nano-USD per million tokens; durations are seconds (float).
 """
@@ -68,6 +68,8 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Model:
+    """What clients can ask for, and the places that can serve it."""
+
     name: str
     price: Price
     free: bool
@@ -80,6 +82,8 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class TurnSettings:
+    """Clocks and bounds of a turn; docs/configuration.md says what each is for."""
+
     hold_seconds: float = 10.0
     connect_timeout_seconds: float = 10.0
     first_event_timeout_seconds: float = 60.0
@@ -137,6 +141,8 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
+    """The whole configuration."""
+
     models: dict[str, Model]
     providers: dict[str, Provider]
     host: str = "127.0.0.1"

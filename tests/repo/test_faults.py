@@ -12,7 +12,9 @@ from repo.tree import SOURCE, TESTS, functions, name_of, python_files
 
 EVERYTHING = frozenset({"Exception", "BaseException"})
 
-CATCH_ALL: dict[str, str] = {}
+CATCH_ALL: dict[str, str] = {
+    "src/latchway/drive.py:_step": "our own fault in one turn refunds that turn and ends no other",
+}
 
 
 def test_everything_is_caught_only_where_the_list_says() -> None:

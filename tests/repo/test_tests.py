@@ -16,6 +16,11 @@ WITHOUT_OWN_TEST: dict[str, str] = {
     "turn/events.py": "values",
     "turn/commands.py": "values",
     "wire/frame.py": "values",
+    "turn/limits.py": "numbers",
+    "serve/limits.py": "numbers",
+    "demo/pair.py": "a protocol",
+    "demo/play.py": "tests/commands/test_demo.py plays it",
+    "demo/llama_server.py": "needs 200 MB; `latchway demo --llama` starts it",
 }
 """Source files without a test file of the same name, and what tests them instead."""
 

@@ -23,6 +23,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    """Print every finding; 1 if one of them is a fault."""
     from latchway.config import check
 
     path = config_path(args.config)

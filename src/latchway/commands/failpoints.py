@@ -20,6 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    """Print the table of names."""
     rows = [{"name": name, "when": when} for name, when in failpoints.NAMES.items()]
     if args.json:
         print_json(rows)

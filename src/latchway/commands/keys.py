@@ -25,6 +25,7 @@ COLUMNS = ("key", "owner", "granted", "charged", "reserved", "available", "unlim
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    """Four actions, each with its own words."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     create = _action(actions, "create", "make a key and print its secret, once")
     create.add_argument("name", metavar="NAME")

@@ -25,6 +25,7 @@ ENTRIES = ("at", "key", "kind", "amount", "turn")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    """Without an action the books are shown."""
     parser.add_argument(
         "action", nargs="?", choices=["verify"], metavar="verify", help="check every invariant"
     )

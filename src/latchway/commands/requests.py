@@ -30,6 +30,7 @@ ATTEMPT_COLUMNS = (
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    """Two actions: the list, and one record."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     listing = actions.add_parser("list", help="the newest first", description="The newest first.")
     listing.add_argument("--limit", type=_limit, default=LIST_DEFAULT, metavar="N")

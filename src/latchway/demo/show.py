@@ -130,4 +130,4 @@ def _fate(attempt: dict[str, Any]) -> str:
     why = SENTENCE[Verdict(attempt["verdict"])]
     what = f"{attempt['code'] or attempt['failure']} ({attempt['rule']})"
     held = f"; {attempt['response_id']} was held back and dropped" if attempt["response_id"] else ""
-    return f"{attempt['outcome']}: {what}{held}\n{'':<28}{why}"
+    return f"{attempt['outcome']}: {what}{held}\n{'':<29}{why}"
