@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchway.wire.decode import Event, Output, Response, decode
@@ -68,6 +68,7 @@ def test_a_whole_surrogate_pair_stays_one_character() -> None:
     assert event.delta == "\U0001f600"
 
 
+@settings(deadline=None)
 @given(data=st.binary(max_size=60))
 def test_no_bytes_make_it_raise(data: bytes) -> None:
     decode(data, Event)

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchway.wire.frame import Frame, Kind
@@ -151,6 +151,7 @@ values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(value=values, name=st.sampled_from(["", "x", *KINDS]))
 def test_any_json_is_read(value: Any, name: str) -> None:
     data = json.dumps(value).encode()

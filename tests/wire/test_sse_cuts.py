@@ -179,6 +179,7 @@ def read_simply(stream: bytes) -> list[tuple[bytes, bytes]]:
     return events
 
 
+@settings(deadline=None)
 @given(stream=streams, at=cuts)
 def test_any_cut_gives_the_same_frames(stream: bytes, at: list[int]) -> None:
     bounds = [0, *sorted(at), len(stream)]
@@ -189,12 +190,14 @@ def test_any_cut_gives_the_same_frames(stream: bytes, at: list[int]) -> None:
     assert pieces.finish() == whole.finish()
 
 
+@settings(deadline=None)
 @given(stream=streams)
 def test_a_simple_parser_reads_the_same_events(stream: bytes) -> None:
     frames = frames_of(stream)
     assert [frame.data for frame in frames] == [data for _, data in read_simply(stream)]
 
 
+@settings(deadline=None)
 @given(stream=streams)
 def test_each_passed_block_is_one_event_and_nothing_else(stream: bytes) -> None:
     for (name, data), frame in zip(read_simply(stream), frames_of(stream), strict=True):
@@ -203,8 +206,8 @@ def test_each_passed_block_is_one_event_and_nothing_else(stream: bytes) -> None:
         assert re.search(rb"(^|[\r\n])(id|retry|:)", frame.block) is None
 
 
+@settings(deadline=None)
 @given(junk=st.lists(st.binary(max_size=30), max_size=6))
-@settings(max_examples=200)
 def test_no_bytes_make_it_raise(junk: list[bytes]) -> None:
     assert frames_of(b"data: {}\n\n", *junk)[:1] == frames_of(b"data: {}\n\n")
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchway.wire.frame import Usage
@@ -126,6 +126,7 @@ values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(value=values)
 def test_any_value_is_read_and_a_billed_usage_can_be_true(value: Any) -> None:
     metered, usage, absurd = metering(value)
