@@ -170,9 +170,13 @@ def test_what_is_unknown_is_a_fault(book: Book) -> None:
 
 
 def test_a_rolled_back_step_is_forgotten(book: Book) -> None:
-    with pytest.raises(LedgerFault), book.transaction():
-        book.reserve(opening())
-        book.close(closing("req_2"))
+    def reserve_and_fail() -> None:
+        with book.transaction():
+            book.reserve(opening())
+            book.close(closing("req_2"))
+
+    with pytest.raises(LedgerFault):
+        reserve_and_fail()
     with book.transaction():
         book.reserve(opening())
         book.close(closing())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from latchway.ledger import keys
@@ -14,8 +16,8 @@ class CreateKey(msgspec.Struct, frozen=True, tag="create", forbid_unknown_fields
 
     name: str
     owner: str
-    public_id: str
-    digest: str
+    public_id: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{16}\Z")]
+    digest: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
     credit: int
     unlimited: bool
 
