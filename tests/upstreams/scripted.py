@@ -48,45 +48,6 @@ async def turns_of_the_loop() -> None:
         await turned
 
 
-# ---- bytes
-
-
-def event(kind: str, **members: Any) -> bytes:
-    return f"event: {kind}\ndata: {json.dumps({'type': kind, **members})}\n\n".encode()
-
-
-CREATED = event("response.created", response={"id": "resp_1"})
-DELTA = event("response.output_text.delta", delta="hi")
-ERROR = event("error", error={"code": "server_error"})
-COMPLETED = event("response.completed", response={"id": "resp_1", "status": "completed"})
-STREAM = CREATED + DELTA + COMPLETED
-RESULT = b'{"object":"response","id":"resp_1","status":"completed","output":[]}'
-JSON_ERROR = b'{"error":{"code":"server_is_overloaded","message":"later"}}'
-
-
-def head(status: str = "200 OK", **fields: str) -> bytes:
-    lines = [f"{name.replace('_', '-')}: {value}" for name, value in fields.items()]
-    return "\r\n".join([f"HTTP/1.1 {status}", *lines, "", ""]).encode()
-
-
-def chunks(*parts: bytes, last: bool = True) -> bytes:
-    body = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts)
-    return body + (b"0\r\n\r\n" if last else b"")
-
-
-def stream(*parts: bytes, last: bool = True, **fields: str) -> bytes:
-    """An event stream in chunks."""
-    kind = "text/event-stream; charset=utf-8"
-    fields = {"content_type": kind, "transfer_encoding": "chunked", **fields}
-    return head(**fields) + chunks(*parts, last=last)
-
-
-def whole(
-    body: bytes, status: str = "200 OK", kind: str = "application/json", **more: str
-) -> bytes:
-    return head(status, content_type=kind, content_length=str(len(body)), **more) + body
-
-
 # ---- the server's side
 
 
@@ -147,6 +108,16 @@ class Server:
             self.tasks.discard(task)
 
 
+def always(data: bytes) -> Callable[[Side], Awaitable[None]]:
+    """A server that gives each request of a connection the same answer."""
+
+    async def script(side: Side) -> None:
+        while True:
+            await side.answer(data)
+
+    return script
+
+
 # ---- the turn's side
 
 
@@ -202,6 +173,28 @@ def _ends(event: on.UpstreamEvent) -> bool:
     if isinstance(event, on.Arrived):
         return any(frame.kind in RESULTS for frame in event.frames)
     return isinstance(event, LAST)
+
+
+class Listener:
+    """An exchange that only waits."""
+
+    def __init__(self) -> None:
+        self.connected_, self.ended_, self.broke_ = (asyncio.Event() for _ in range(3))
+        self.reason = ""
+
+    def connected(self) -> None:
+        self.connected_.set()
+
+    def sent(self) -> None: ...
+    def head(self, head: Any) -> None: ...
+    def body(self, data: bytes) -> None: ...
+
+    def ended(self) -> None:
+        self.ended_.set()
+
+    def broke(self, reason: str) -> None:
+        self.reason = reason
+        self.broke_.set()
 
 
 # ---- both

@@ -8,17 +8,8 @@ from latchway.turn.events import Answered, Arrived, Broke, Oversized, UpstreamEv
 from latchway.upstreams.answers import EventStream, Reader, Refusal, Unreadable, Whole, reader_for
 from latchway.upstreams.http1 import Head
 from latchway.upstreams.limits import Limits
-from upstreams.scripted import (
-    COMPLETED,
-    CREATED,
-    DELTA,
-    ERROR,
-    JSON_ERROR,
-    RESULT,
-    STREAM,
-    event,
-    told,
-)
+from upstreams.said import COMPLETED, CREATED, DELTA, ERROR, JSON_ERROR, RESULT, STREAM, event
+from upstreams.scripted import told
 
 SSE = {"content-type": "text/event-stream"}
 JSON = {"content-type": "application/json"}

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from latchway.turn.events import Answered, Arrived, Sent
+from latchway.turn.events import Answered
+from latchway.upstreams.connection import Connection
+from latchway.upstreams.limits import Limits
 from latchway.upstreams.responses import Attempt, ResponsesUpstreams
+from upstreams.said import COMPLETED, CREATED, DELTA, JSON_ERROR, STREAM, head, stream, whole
 from upstreams.scripted import (
-    COMPLETED,
-    CREATED,
-    DELTA,
-    JSON_ERROR,
     LINGER_NOT,
     LOOPS,
     PLACE,
-    STREAM,
     Ear,
+    Listener,
     Side,
-    head,
     play,
     request,
     settings_for,
-    stream,
     turns_of_the_loop,
-    whole,
     world,
 )
 
@@ -102,78 +99,6 @@ def test_a_write_that_fails_without_an_answer_is_a_reset(
 
 
 @both_loops
-def test_a_long_request_is_sent_once_the_server_has_taken_it(loop: Any) -> None:
-    reading = asyncio.Event()
-    asked = request(input="x" * BUFFERS)
-
-    async def script(side: Side) -> None:
-        await reading.wait()
-        _, body = await side.request()
-        assert len(body) > BUFFERS
-        side.writer.write(stream(STREAM))
-
-    async def main() -> None:
-        async with world(script) as here:
-            ear, _ = here.call(asked)
-            await ear.until("connected")
-            await turns_of_the_loop()
-            assert ear.lines == ["connected"]
-            reading.set()
-            assert (await ear.over())[:3] == ["connected", "sent", "headed 200"]
-
-    play(main, loop)
-
-
-@both_loops
-def test_two_mebibytes_go_up_whole(loop: Any) -> None:
-    text = "".join(f"{number:08d}" for number in range((2 << 20) // 8))
-
-    async def script(side: Side) -> None:
-        _, body = await side.request()
-        assert text.encode() in body
-        side.writer.write(stream(STREAM))
-
-    async def main() -> None:
-        async with world(script) as here:
-            ear, _ = here.call(request(input=text))
-            assert (await ear.over())[-1] == "response.completed"
-
-    play(main, loop)
-
-
-@both_loops
-def test_a_refusal_before_the_request_is_sent_is_the_answer(loop: Any) -> None:
-    async def script(side: Side) -> None:
-        await side.reader.readuntil(b"\r\n\r\n")
-        side.writer.write(whole(JSON_ERROR, "413 Big", connection="close"))
-
-    async def main() -> None:
-        async with world(script) as here:
-            ear, _ = here.call(request(input="x" * BUFFERS))
-            lines = await ear.over()
-            assert lines == ["connected", "headed 413", "answered 413 server_is_overloaded"]
-
-    play(main, loop)
-
-
-@both_loops
-def test_a_stream_may_begin_before_the_request_is_sent(loop: Any) -> None:
-    async def script(side: Side) -> None:
-        side.writer.write(stream(CREATED, last=False))
-        await side.answer(stream(COMPLETED).partition(b"\r\n\r\n")[2])
-
-    async def main() -> None:
-        async with world(script) as here:
-            ear, _ = here.call(request(input="x" * BUFFERS))
-            await ear.over()
-            kinds = [type(event) for event in ear.events]
-            assert kinds.index(Arrived) < kinds.index(Sent)
-            assert ear.lines[-1] == "response.completed"
-
-    play(main, loop)
-
-
-@both_loops
 def test_a_paused_attempt_slows_the_server(loop: Any) -> None:
     paused, blocked = asyncio.Event(), asyncio.Event()
     frames = 2 * BUFFERS // 2048
@@ -202,6 +127,81 @@ def test_a_paused_attempt_slows_the_server(loop: Any) -> None:
             call.resume()
             lines = await ear.over()
             assert lines.count("response.output_text.delta") == frames
+
+    play(main, loop)
+
+
+@both_loops
+@pytest.mark.parametrize("before", [0, 1])
+def test_an_attempt_paused_before_it_is_sent_reads_nothing(before: int, loop: Any) -> None:
+    """`before`: turns on the same connection."""
+    answered = asyncio.Event()
+
+    async def script(side: Side) -> None:
+        for _ in range(before + 1):
+            await side.answer(stream(STREAM))
+        answered.set()
+        await side.left()
+
+    async def main() -> None:
+        async with world(script) as here:
+            for _ in range(before):
+                await here.turn()
+            ear, call = here.call()
+            call.pause()
+            await answered.wait()
+            await turns_of_the_loop()
+            assert ear.lines == ["connected", "sent"]
+            call.resume()
+            assert (await ear.over())[-1] == "response.completed"
+
+    play(main, loop)
+
+
+@both_loops
+def test_an_attempt_left_before_its_request_is_sent_is_closed(loop: Any) -> None:
+    left = asyncio.Event()
+
+    async def script(side: Side) -> None:
+        await side.left()
+        left.set()
+
+    async def main() -> None:
+        async with world(script) as here:
+            ear, call = here.call()
+            ear.then["connected"] = call.release
+            await left.wait()
+            assert ear.lines == ["connected"]
+
+    play(main, loop)
+
+
+class Forgetful:
+    """Keeps no connection."""
+
+    def keep(self, connection: Connection, head: Any) -> None: ...
+    def forget(self, connection: Connection) -> None: ...
+
+
+@both_loops
+def test_a_connection_that_is_made_too_late_is_closed(loop: Any, listener: socket.socket) -> None:
+    """The attempt was dropped between the handshake and the news of it."""
+
+    async def main() -> None:
+        connection = Connection(Forgetful(), Limits())
+        await connect_too_late(connection, listener.getsockname())
+        server, _ = listener.accept()
+        server.settimeout(5)
+        with contextlib.suppress(ConnectionResetError):
+            assert server.recv(1) == b""
+        server.close()
+
+    async def connect_too_late(connection: Connection, address: Any) -> None:
+        connection.start(Listener(), b"POST / HTTP/1.1\r\n\r\n", b"")
+        connection.abort()
+        running = asyncio.get_running_loop()
+        await running.create_connection(lambda: connection, *address)
+        await turns_of_the_loop()
 
     play(main, loop)
 

@@ -4,31 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import ssl
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-import trustme
 
 from latchway.upstreams.limits import Limits
 from latchway.upstreams.pool import Origin, Pool, client_context
+from upstreams.said import COMPLETED, CREATED, JSON_ERROR, RESULT, STREAM, stream, whole
 from upstreams.scripted import (
-    COMPLETED,
-    CREATED,
-    JSON_ERROR,
     LOOPS,
-    RESULT,
-    STREAM,
     Ear,
+    Listener,
     Side,
     World,
-    head,
+    always,
     play,
-    request,
-    stream,
     turns_of_the_loop,
-    whole,
     world,
 )
 
@@ -36,16 +27,6 @@ both_loops = pytest.mark.parametrize("loop", LOOPS, ids=["asyncio", "uvloop"])
 
 OPEN_BODY = stream(COMPLETED, last=False)
 ENDING = b"0\r\n\r\n"
-
-
-def always(data: bytes) -> Callable[[Side], Awaitable[None]]:
-    """A server that gives each request of a connection the same answer."""
-
-    async def script(side: Side) -> None:
-        while True:
-            await side.answer(data)
-
-    return script
 
 
 REUSED = {
@@ -190,6 +171,27 @@ def test_an_idle_connection_that_the_server_closes_is_not_used(loop: Any) -> Non
 
 
 @both_loops
+def test_an_idle_connection_on_which_something_comes_is_closed(loop: Any) -> None:
+    idle_now, left = asyncio.Event(), asyncio.Event()
+
+    async def script(side: Side) -> None:
+        await side.answer(stream(STREAM))
+        await idle_now.wait()
+        side.writer.write(whole(RESULT))
+        await side.left()
+        left.set()
+
+    async def main() -> None:
+        async with world(script) as here:
+            await here.turn()
+            idle_now.set()
+            await left.wait()
+            assert idle(here) == 0
+
+    play(main, loop)
+
+
+@both_loops
 def test_an_end_that_the_loop_has_not_seen_yet_counts(loop: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(5)
@@ -264,150 +266,6 @@ def test_closing_the_upstreams_closes_what_is_idle() -> None:
     play(main)
 
 
-# ---- TLS
-
-
-AUTHORITY = trustme.CA()
-
-
-def server_context(*names: str) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    AUTHORITY.issue_cert(*names).configure_cert(context)
-    return context
-
-
-def trusting() -> ssl.SSLContext:
-    context = client_context()
-    AUTHORITY.configure_trust(context)
-    return context
-
-
-@both_loops
-def test_tls_carries_turns_and_is_kept(loop: Any) -> None:
-    async def main() -> None:
-        server = server_context("127.0.0.1")
-        async with world(always(stream(STREAM)), server_tls=server, client_tls=trusting()) as here:
-            for _ in range(2):
-                assert (await here.turn())[-1] == "response.completed"
-            assert here.server.connections == 1
-
-    play(main, loop)
-
-
-@both_loops
-def test_a_long_request_goes_up_over_tls(loop: Any) -> None:
-    async def main() -> None:
-        server = server_context("127.0.0.1")
-        async with world(always(stream(STREAM)), server_tls=server, client_tls=trusting()) as here:
-            ear, _ = here.call(request(input="x" * (4 << 20)))
-            assert (await ear.over())[:3] == ["connected", "sent", "headed 200"]
-
-    play(main, loop)
-
-
-@both_loops
-@pytest.mark.parametrize("end", ["closes", "resets"])
-def test_a_tls_stream_that_breaks_is_a_break(end: str, loop: Any) -> None:
-    async def script(side: Side) -> None:
-        await side.answer(stream(CREATED, last=False))
-        if end == "resets":
-            side.reset()
-
-    async def main() -> None:
-        server = server_context("127.0.0.1")
-        async with world(script, server_tls=server, client_tls=trusting()) as here:
-            lines = await here.turn()
-            assert lines[:-1] == ["connected", "sent", "headed 200", "response.created"]
-            assert lines[-1].startswith("broke: ")
-
-    play(main, loop)
-
-
-@both_loops
-@pytest.mark.parametrize(
-    ("name", "client", "reason"),
-    [
-        ("127.0.0.1", client_context, "unable to get local issuer certificate"),
-        ("other.test", trusting, "IP address mismatch"),
-    ],
-)
-def test_a_certificate_that_proves_nothing_is_refused(
-    name: str, client: Callable[[], ssl.SSLContext], reason: str, loop: Any
-) -> None:
-    async def main() -> None:
-        server = server_context(name)
-        async with world(always(stream(STREAM)), server_tls=server, client_tls=client()) as here:
-            (line,) = await here.turn()
-            assert line.startswith("broke: the upstream's certificate was refused")
-            assert reason in line
-
-    play(main, loop)
-
-
-@both_loops
-def test_an_old_tls_is_refused(loop: Any) -> None:
-    async def main() -> None:
-        server = server_context("127.0.0.1")
-        server.minimum_version = ssl.TLSVersion.TLSv1
-        server.maximum_version = ssl.TLSVersion.TLSv1_1
-        server.set_ciphers("ALL:@SECLEVEL=0")
-        async with world(always(stream(STREAM)), server_tls=server, client_tls=trusting()) as here:
-            (line,) = await here.turn()
-            assert line.startswith("broke: ")
-
-    with pytest.warns(DeprecationWarning, match="TLSv1"):
-        play(main, loop)
-
-
-def test_the_context_verifies_always() -> None:
-    context = client_context()
-    assert context.verify_mode is ssl.CERT_REQUIRED
-    assert context.check_hostname
-    assert context.minimum_version is ssl.TLSVersion.TLSv1_2
-
-
-def test_clear_text_where_tls_is_spoken_is_a_break() -> None:
-    async def script(side: Side) -> None:
-        await side.reader.read(1)
-        side.writer.write(head("400 Bad", content_length="0"))
-
-    async def main() -> None:
-        async with world(script) as here:
-            pool = Pool(Limits(), trusting())
-            heard = Listener()
-            origin = Origin(True, "127.0.0.1", here.port)
-            pool.start(origin, heard, b"", b"")
-            await heard.broke_.wait()
-            assert heard.reason.startswith("TLS with the upstream failed")
-
-    play(main)
-
-
-# ---- helpers
-
-
 def idle(here: World) -> int:
     """How many connections the upstreams keep."""
     return here.upstreams.pool.idle(Origin(False, "127.0.0.1", here.port))
-
-
-class Listener:
-    """An exchange that only waits."""
-
-    def __init__(self) -> None:
-        self.connected_, self.ended_, self.broke_ = (asyncio.Event() for _ in range(3))
-        self.reason = ""
-
-    def connected(self) -> None:
-        self.connected_.set()
-
-    def sent(self) -> None: ...
-    def head(self, head: Any) -> None: ...
-    def body(self, data: bytes) -> None: ...
-
-    def ended(self) -> None:
-        self.ended_.set()
-
-    def broke(self, reason: str) -> None:
-        self.reason = reason
-        self.broke_.set()

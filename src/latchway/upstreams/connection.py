@@ -40,7 +40,7 @@ class Connection(asyncio.Protocol):
     """See the module. All methods but the protocol's callbacks are safe to call at any time."""
 
     __slots__ = (
-        "_answer", "_closed", "_dialling", "_drain_timer", "_exchange", "_headed", "_keeper",
+        "_answer", "_begun", "_closed", "_dialling", "_drain_timer", "_exchange", "_headed", "_keeper",
         "_limits", "_loop", "_paused", "_pieces", "_sent", "_transport", "_writable",
     )  # fmt: skip
 
@@ -54,7 +54,7 @@ class Connection(asyncio.Protocol):
         self._exchange: Exchange = NOBODY
         self._answer: AnswerReader | None = None
         self._pieces: Iterator[bytes | memoryview] | None = None
-        self._headed = self._sent = self._paused = self._closed = False
+        self._begun = self._headed = self._sent = self._paused = self._closed = False
         self._writable = True
 
     # ---- what its owner asks for
@@ -63,7 +63,7 @@ class Connection(asyncio.Protocol):
         """Send a request and read its answer; on a connection that is new, or idle."""
         self._exchange = exchange
         self._answer = AnswerReader(self._limits.head_bytes)
-        self._headed = self._sent = False
+        self._begun = self._headed = self._sent = False
         self._pieces = _pieces(head, body, self._limits.write_bytes)
         if self._transport is not None:
             self._loop.call_soon(self._begin)
@@ -105,7 +105,7 @@ class Connection(asyncio.Protocol):
 
     def quiet(self) -> bool:
         """Idle, and nothing has come that the loop has not seen yet: neither data nor an end."""
-        if self._closed or self._gone():
+        if self._gone():
             return False
         poll = select.poll()
         poll.register(self._socket().fileno(), select.POLLIN)
@@ -121,16 +121,15 @@ class Connection(asyncio.Protocol):
             return
         self._socket().setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES, low=0)
-        if self._paused:
-            self._transport.pause_reading()
-        self._begin()
+        self._loop.call_soon(self._begin)
 
     def pause_writing(self) -> None:
         self._writable = False
 
     def resume_writing(self) -> None:
         self._writable = True
-        self._write()
+        if self._begun:
+            self._write()
 
     def data_received(self, data: bytes) -> None:
         if self._answer is None:
@@ -152,8 +151,12 @@ class Connection(asyncio.Protocol):
     # ---- writing
 
     def _begin(self) -> None:
-        if self._closed:
+        """In a turn of the loop of its own: uvloop starts to read behind `connection_made`."""
+        if self._closed or self._transport is None:
             return
+        if self._paused:
+            self._transport.pause_reading()
+        self._begun = True
         self._exchange.connected()
         self._write()
 
