@@ -159,10 +159,7 @@ def failure(command: do.Fail) -> tuple[int, dict[str, Any]]:
 def _message(command: do.Fail) -> str | None:
     if command.needed is None:
         return command.message
-    return (
-        f"This request can cost up to {format_usd(command.needed)} USD, more than the key's "
-        "balance; add credit, or send a smaller `max_output_tokens`."
-    )
+    return f"Up to {format_usd(command.needed)} USD is needed, more than the balance; add credit."
 
 
 def _replay(value: str | None) -> list[Header]:
