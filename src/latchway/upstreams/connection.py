@@ -40,8 +40,8 @@ class Connection(asyncio.Protocol):
     """See the module. All methods but the protocol's callbacks are safe to call at any time."""
 
     __slots__ = (
-        "_answer", "_begun", "_closed", "_dialling", "_drain_timer", "_exchange", "_headed", "_keeper",
-        "_limits", "_loop", "_paused", "_pieces", "_sent", "_transport", "_writable",
+        "_answer", "_begun", "_closed", "_dialling", "_drain_timer", "_exchange", "_headed",
+        "_keeper", "_limits", "_loop", "_paused", "_pieces", "_sent", "_transport", "_writable",
     )  # fmt: skip
 
     def __init__(self, keeper: Keeper, limits: Limits) -> None:
