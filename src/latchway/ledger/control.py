@@ -12,7 +12,7 @@ import socket
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -55,17 +55,9 @@ class Control:
         """Listen. A socket file that is there belongs to a dead gateway, for we have the lock."""
         with suppress(FileNotFoundError):
             self._path.unlink()
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            os.fchmod(listener.fileno(), 0o600)
-            with _address(self._path) as address:
-                listener.bind(address)
-            self._server = await asyncio.start_unix_server(
-                self._serve, sock=listener, limit=LINE_BYTES
-            )
-        except OSError as error:
-            listener.close()
-            raise LedgerFault(f"cannot listen on {self._path}: {error.strerror}") from None
+        self._server = await asyncio.start_unix_server(
+            self._serve, sock=_listener(self._path), limit=LINE_BYTES
+        )
 
     async def stop(self) -> None:
         if self._server is not None:
@@ -106,6 +98,21 @@ class Control:
         if isinstance(answer, Unavailable):
             return f"the ledger is not available: {answer.reason}"
         return str(answer) if isinstance(answer, KeyFault) else None
+
+
+def _listener(path: Path) -> socket.socket:
+    """A socket that its owner alone may connect to, from the moment it is there."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with ExitStack() as unless_bound:
+        unless_bound.callback(listener.close)
+        os.fchmod(listener.fileno(), 0o600)
+        try:
+            with _address(path) as address:
+                listener.bind(address)
+        except OSError as error:
+            raise LedgerFault(f"cannot listen on {path}: {error.strerror}") from None
+        unless_bound.pop_all()
+    return listener
 
 
 @contextmanager
