@@ -315,7 +315,7 @@ def test_what_a_killed_gateway_left_open_is_refunded_at_the_start(
             await reserve(it)
         with opened(path):
             assert written(path, KINDS) == [("reserve", 100), ("release", 100)]
-        assert "1 turns of a gateway that was killed were refunded" in caplog.text
+        assert "the last gateway was killed: refunded 1 of its turns" in caplog.text
 
     run(body)
 

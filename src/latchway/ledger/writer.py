@@ -85,7 +85,7 @@ class Writer:
             lock.release()
             raise
         if refunded:
-            log.warning("%d turns of a gateway that was killed were refunded", refunded)
+            log.warning("the last gateway was killed: refunded %d of its turns", refunded)
         return cls(path, lock, book, loop, keep_ms)
 
     # ---- ports.Ledger
