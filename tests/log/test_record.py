@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from latchway.log.record import Asked, Bill, iso, record
+from latchway.log.record import Asked, Bill, iso, record, with_costs
 from latchway.turn.commands import Delivered
 from log.finishes import FAILED, REPLAYED, finish
 
@@ -126,6 +126,13 @@ def test_an_attempt_whose_cost_is_not_known_cost_nothing() -> None:
 
     assert made["attempts"][0]["cost"] == "0.000000000"
     assert made["billing"]["operator_loss"] == "0.000000007"
+
+
+def test_costs_are_added_to_a_bill_and_change_nothing_else() -> None:
+    priced = with_costs(BILL, (1, 2))
+
+    assert priced.costs == (1, 2)
+    assert with_costs(priced, BILL.costs) == BILL
 
 
 def test_times_are_utc_with_milliseconds() -> None:

@@ -6,10 +6,14 @@ nothing may be added.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from repo.tree import SOURCE, TESTS, functions, name_of, python_files, text_of
 
 FUNCTION_LINES = 40
 MODULE_LINES = 300
+TEST_MODULE_LINES = 450
+"""A test module is a list of cases, and read one case at a time."""
 COLUMNS = 100
 
 LONGER_FUNCTIONS: dict[str, int] = {}
@@ -32,9 +36,13 @@ def test_no_module_is_longer_than_can_be_read_at_once() -> None:
     longer = {
         name_of(path): size
         for path in ALL
-        if (size := len(text_of(path).splitlines())) > MODULE_LINES
+        if (size := len(text_of(path).splitlines())) > _most_lines(path)
     }
     assert longer == LONGER_MODULES
+
+
+def _most_lines(path: Path) -> int:
+    return TEST_MODULE_LINES if path.is_relative_to(TESTS) else MODULE_LINES
 
 
 def test_no_line_is_wider_than_the_page() -> None:
