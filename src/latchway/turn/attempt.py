@@ -77,11 +77,16 @@ class Attempt:
             if frame.metered or frame.kind not in UNTAKEN:
                 self.observed = True
 
+    @property
+    def connecting(self) -> bool:
+        """The request cannot be written yet. What has answered was connected, said or not."""
+        return self.connected is None and self.first_event is None
+
     def clock(self, streamed: bool, whole_answer_seconds: float) -> float | None:
         """When the clock that runs now is up (R2, "Clocks"); None while the client is slow."""
-        if self.connected is None:
+        if self.connecting:
             return self.began + self.place.connect_timeout_seconds
-        since = self.connected if self.sent is None else self.sent
+        since = self.sent or self.connected or self.began
         if not streamed:
             return since + whole_answer_seconds
         if self.first_event is None:

@@ -50,121 +50,132 @@ CALLED = frozenset({
 })  # fmt: skip
 """States in which something is timed."""
 
-Step = tuple[Callable[[Turn, Any, float, list[Command]], None], frozenset[State]]
+Does = Callable[[Turn, Any, float, list[Command]], None]
+Step = tuple[Does, frozenset[State]]
+Row = dict[type[on.Event], Step]
+Where = tuple[State, ...]
 
 
-def _to(step: Callable[[Turn, Any, float, list[Command]], None], *states: State) -> Step:
-    return step, frozenset(states)
+def _to(does: Does, *states: State) -> Step:
+    return does, frozenset(states)
 
 
-def _attempt(state: State, *fails: State, **steps: Step) -> dict[type[on.Event], Step]:
-    """The row of a state with an attempt in flight; `fails`: where its failure may lead."""
-    stay = frozenset({state})
-    row: dict[type[on.Event], Step] = {
+def _ignored(state: State, kinds: tuple[type[on.Event], ...]) -> Row:
+    return {kind: _to(Turn.ignore, state) for kind in kinds}
+
+
+def _awaiting(state: State) -> Row:
+    """The row of a state in which somebody's answer is awaited: who leaves is noted until then."""
+    return {
+        **_ignored(state, (on.Tick, on.Paused, on.Resumed)),
+        on.ClientGone: _to(Turn.note_gone, state),
+        on.Stop: _to(Turn.note_stop, state),
+    }
+
+
+def _left(state: State) -> Row:
+    """What an attempt tells that the turn has left."""
+    return _ignored(state, get_args(on.UpstreamEvent))
+
+
+def _attempt(state: State, *, arrived: Step, answered: Where, broke: Where, tick: Where) -> Row:
+    """The row of a state with an attempt in flight: what differs from state to state is named."""
+    return {
         on.Connected: _to(Turn.connected, state),
         on.Sent: _to(Turn.sent, state),
         on.Headed: _to(Turn.headed, state),
         on.Commented: _to(Turn.comment, state),
         on.Paused: _to(Turn.pause, state),
         on.Resumed: _to(Turn.resume, state),
-        on.Answered: _to(Turn.answered, *fails),
-        on.Broke: _to(Turn.broke, *fails),
-        on.Oversized: _to(Turn.oversized, *fails),
+        on.Arrived: arrived,
+        on.Answered: _to(Turn.answered, *answered),
+        on.Broke: _to(Turn.broke, *broke),
+        on.Oversized: _to(Turn.oversized, State.CLOSING),
+        on.Tick: _to(Turn.tick, state, *tick),
         on.ClientGone: _to(Turn.gone, State.CLOSING),
         on.Stop: _to(Turn.stop, State.CLOSING),
     }
-    row[on.Arrived] = steps["arrived"]
-    row[on.Tick] = Turn.tick, stay | frozenset(fails) | steps["tick"][1]
-    return row
 
 
-def _pairing(state: State, *fails: State) -> dict[type[on.Event], Step]:
-    """The row of a state in which the second of a pair is awaited."""
-    row = _attempt(
-        state, *fails, arrived=_to(Turn.pair_on, state, *fails), tick=_to(Turn.tick, state)
-    )
-    row[on.Answered] = row[on.Broke] = row[on.Oversized] = _to(Turn.end_pair, *fails)
-    row[on.ClientGone] = _to(Turn.leave_pair, State.CLOSING)
-    row[on.Stop] = _to(Turn.stop_pair, State.CLOSING)
-    return row
-
-
-def _late(*states: State) -> dict[type[on.Event], Step]:
-    """What no longer matters in a state that leads nowhere by it."""
+def _pairing(state: State, ends: Where) -> Row:
+    """The row of a state in which the second of a pair is awaited; whatever comes ends the wait."""
+    ended = _to(Turn.end_pair, *ends)
     return {
-        kind: _to(Turn.ignore, *states)
-        for kind in (
-            on.Connected, on.Sent, on.Headed, on.Arrived, on.Commented, on.Answered, on.Broke,
-            on.Oversized, on.Tick, on.Paused, on.Resumed, on.ClientGone, on.Stop,
-        )
-    }  # fmt: skip
+        **_attempt(
+            state, arrived=_to(Turn.pair_on, state, *ends), answered=ends, broke=ends, tick=ends
+        ),
+        on.Answered: ended,
+        on.Broke: ended,
+        on.Oversized: ended,
+        on.ClientGone: _to(Turn.leave_pair, State.CLOSING),
+        on.Stop: _to(Turn.stop_pair, State.CLOSING),
+    }
 
 
 S = State
-STEPS: dict[State, dict[type[on.Event], Step]] = {
+OVER: Where = (S.CLOSING,)
+MAYBE_AGAIN: Where = (S.CHOOSING_AGAIN, S.CLOSING)
+"""Only from here can a replay begin; the rule decides."""
+
+STEPS: dict[State, Row] = {
     S.NEW: {on.Begin: _to(Turn.begin, S.CHOOSING)},
     S.CHOOSING: {
-        **_late(S.CHOOSING),
+        **_awaiting(S.CHOOSING),
         on.RouteChosen: _to(Turn.choose, S.RESERVING),
         on.NoRoute: _to(Turn.refuse_route, S.ENDED),
         on.RouteFault: _to(Turn.fault_route, S.ENDED),
-        on.ClientGone: _to(Turn.note_gone, S.CHOOSING),
-        on.Stop: _to(Turn.note_stop, S.CHOOSING),
     },
     S.RESERVING: {
-        **_late(S.RESERVING),
+        **_awaiting(S.RESERVING),
         on.Reserved: _to(Turn.reserved, S.CALLING, S.CLOSING),
         on.Denied: _to(Turn.deny, S.ENDED),
         on.LedgerFailed: _to(Turn.refuse_unreserved, S.ENDED),
-        on.ClientGone: _to(Turn.note_gone, S.RESERVING),
-        on.Stop: _to(Turn.note_stop, S.RESERVING),
     },
     S.CALLING: _attempt(
-        S.CALLING, S.CHOOSING_AGAIN, S.CLOSING,
+        S.CALLING,
         arrived=_to(Turn.arrive, S.CALLING, S.HOLDING, S.STREAMING, S.PAIRING, S.PAIRING_LATE,
                     S.CHOOSING_AGAIN, S.CLOSING),
-        tick=_to(Turn.tick, S.CALLING),
+        answered=MAYBE_AGAIN, broke=MAYBE_AGAIN, tick=MAYBE_AGAIN,
     ),
     S.HOLDING: _attempt(
-        S.HOLDING, S.CHOOSING_AGAIN, S.CLOSING,
+        S.HOLDING,
         arrived=_to(Turn.arrive, S.HOLDING, S.STREAMING, S.PAIRING, S.PAIRING_LATE,
                     S.CHOOSING_AGAIN, S.CLOSING),
-        tick=_to(Turn.tick, S.RELEASED),
+        answered=MAYBE_AGAIN, broke=OVER, tick=(S.RELEASED, S.CLOSING),
     ),
     S.RELEASED: _attempt(
-        S.RELEASED, S.CLOSING,
+        S.RELEASED,
         arrived=_to(Turn.arrive, S.RELEASED, S.STREAMING, S.PAIRING_LATE, S.CLOSING),
-        tick=_to(Turn.tick, S.RELEASED),
+        answered=OVER, broke=OVER, tick=OVER,
     ),
     S.STREAMING: _attempt(
-        S.STREAMING, S.CLOSING,
+        S.STREAMING,
         arrived=_to(Turn.arrive, S.STREAMING, S.PAIRING_LATE, S.CLOSING),
-        tick=_to(Turn.tick, S.STREAMING),
+        answered=OVER, broke=OVER, tick=OVER,
     ),
-    S.PAIRING: _pairing(S.PAIRING, S.CHOOSING_AGAIN, S.CLOSING),
-    S.PAIRING_LATE: _pairing(S.PAIRING_LATE, S.CLOSING),
+    S.PAIRING: _pairing(S.PAIRING, MAYBE_AGAIN),
+    S.PAIRING_LATE: _pairing(S.PAIRING_LATE, OVER),
     S.CHOOSING_AGAIN: {
-        **_late(S.CHOOSING_AGAIN),
+        **_awaiting(S.CHOOSING_AGAIN),
+        **_left(S.CHOOSING_AGAIN),
         on.RouteChosen: _to(Turn.choose_again, S.RECORDING, S.CLOSING),
         on.NoRoute: _to(Turn.fault_again, S.CLOSING),
         on.RouteFault: _to(Turn.fault_again, S.CLOSING),
-        on.ClientGone: _to(Turn.note_gone, S.CHOOSING_AGAIN),
-        on.Stop: _to(Turn.note_stop, S.CHOOSING_AGAIN),
     },
     S.RECORDING: {
-        **_late(S.RECORDING),
+        **_awaiting(S.RECORDING),
+        **_left(S.RECORDING),
         on.ReplayRecorded: _to(Turn.replay_recorded, S.CALLING, S.CLOSING),
         on.LedgerFailed: _to(Turn.replay_unrecorded, S.CLOSING),
         on.Tick: _to(Turn.tick, S.RECORDING),
-        on.ClientGone: _to(Turn.note_gone, S.RECORDING),
-        on.Stop: _to(Turn.note_stop, S.RECORDING),
     },
     S.CLOSING: {
-        **_late(S.CLOSING),
+        **_awaiting(S.CLOSING),
+        **_left(S.CLOSING),
         on.Closed: _to(Turn.closed, S.ENDED),
         on.LedgerFailed: _to(Turn.unclosed, S.CLOSING, S.ENDED),
-        on.ClientGone: _to(Turn.note_gone, S.CLOSING),
+        on.Stop: _to(Turn.ignore, S.CLOSING),
     },
-    S.ENDED: {kind: _to(Turn.ignore, S.ENDED) for kind in get_args(on.Event)},
+    S.ENDED: _ignored(S.ENDED, get_args(on.Event)),
 }  # fmt: skip
-"""For each state: what each event does, and the states it may lead to."""
+"""For each state: what each event does, and the states it may lead to. No row: it cannot come."""

@@ -83,7 +83,7 @@ class Running(Between):
 
     def _time_out(self) -> tuple[Failure, str | None]:
         """Which clock is up (R2, "Clocks")."""
-        if self.live.connected is None:
+        if self.live.connecting:
             return failures.READ_ERROR_BEFORE_FIRST, "no connection in time"
         if self.live.first_event is None or not self.terms.streamed:
             return failures.FIRST_EVENT_TIMEOUT, None
