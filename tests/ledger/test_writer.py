@@ -1,89 +1,27 @@
-"""The two ports over a real database: durable answers in time, and nothing charged that was not
-delivered."""
+"""The two ports over a real database: what is answered is durable, and what an order says holds."""
 
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from latchway.ledger import keys, orders, writer
-from latchway.ledger.database import LedgerFault, Lock, open_reader
+from latchway.ledger import orders, writer
+from latchway.ledger.database import LedgerFault, Lock
 from latchway.ledger.keys import KeyFault
-from latchway.ledger.verify import verify
 from latchway.ledger.writer import Writer
 from latchway.log import store
-from latchway.ports import Granted, Refused, Unavailable
+from latchway.ports import Granted, Refused
 from ledger.disks import DEADLINE, Disk
-from ledger.parts import answered, closing, opening, record, refund
-
-SECRET, PUBLIC_ID = keys.mint()
-ALICE = orders.CreateKey("alice", "alice", PUBLIC_ID, keys.digest(SECRET).hex(), 1000, False)
+from ledger.parts import answered, opening, record
+from ledger.writers import ALICE, KINDS, SECRET, close, opened, order, reserve, run, until, written
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "latchway.db"
-
-
-@contextmanager
-def opened(path: Path, disk: Disk | None = None) -> Iterator[Writer]:
-    """A writer on this loop, for as long as the block."""
-    factory = disk.connection() if disk else sqlite3.Connection
-    it = Writer.open(path, asyncio.get_running_loop(), served_by="host/1", factory=factory)
-    try:
-        yield it
-    finally:
-        if disk:
-            disk.hangs.set()
-        it.stop()
-
-
-def run(body: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(body())
-
-
-async def reserve(it: Writer, name: str = "req_1", **changed: Any) -> Any:
-    return await answered(lambda done: it.reserve(opening(name, **changed), done))
-
-
-async def close(it: Writer, name: str = "req_1", **changed: Any) -> Any:
-    return await answered(lambda done: it.close(closing(name, **changed), done))
-
-
-async def order(it: Writer, what: orders.Order) -> Any:
-    return await answered(lambda done: it.order(what, done))
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """Let the loop go on until something holds."""
-    ready = asyncio.Event()
-
-    def look() -> None:
-        if holds():
-            ready.set()
-        else:
-            asyncio.get_running_loop().call_later(0.002, look)
-
-    look()
-    async with asyncio.timeout(DEADLINE):
-        await ready.wait()
-
-
-def written(path: Path, query: str) -> list[Any]:
-    reader = open_reader(path)
-    try:
-        return reader.execute(query).fetchall()
-    finally:
-        reader.close()
-
-
-KINDS = "SELECT kind, amount FROM entry WHERE turn IS NOT NULL ORDER BY number"
 
 
 def test_an_answer_is_durable(path: Path) -> None:
@@ -180,113 +118,6 @@ def test_a_start_that_fails_gives_up_the_lock(path: Path) -> None:
     assert Lock(path).take()
 
 
-def test_a_full_disk_is_told_at_once_and_mends_by_itself(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(writer, "PROBE_SECONDS", 0.005)
-    disk = Disk()
-
-    async def body() -> None:
-        with opened(path, disk) as it:
-            await order(it, ALICE)
-            await reserve(it)
-            disk.fill()
-            assert await reserve(it, "req_2") == Unavailable("database or disk is full")
-            assert await close(it) == Unavailable("database or disk is full")
-            assert not it.healthy
-            disk.mend()
-            await until(lambda: it.healthy)
-            assert await reserve(it, "req_3", amount=1000) == Granted(), "req_1 was refunded"
-        assert written(path, KINDS) == [
-            ("reserve", 100),
-            ("release", 100),
-            ("loss", 40),
-            ("reserve", 1000),
-        ]
-
-    run(body)
-
-
-def test_a_commit_that_fails_is_no_commit(path: Path) -> None:
-    disk = Disk()
-    disk.at = "COMMIT"
-
-    async def body() -> None:
-        with opened(path, disk) as it:
-            await order(it, ALICE)
-            disk.fault = sqlite3.OperationalError("disk I/O error")
-            assert await reserve(it) == Unavailable("disk I/O error")
-            disk.mend()
-            assert await reserve(it) == Granted()
-        assert written(path, "SELECT count(*) FROM turn") == [(1,)]
-
-    run(body)
-
-
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "ANSWER_SECONDS", 0.02)
-
-
-LATE = "the database did not answer in time"
-
-
-@pytest.mark.usefixtures("impatient")
-def test_a_reservation_that_comes_too_late_is_released(path: Path) -> None:
-    disk = Disk()
-
-    async def body() -> None:
-        with opened(path, disk) as it:
-            await order(it, ALICE)
-            disk.hang("COMMIT")
-            assert await reserve(it) == Unavailable(LATE)
-            assert not it.healthy
-            disk.hangs.set()
-            await until(lambda: len(written(path, KINDS)) == 2)
-        assert written(path, KINDS) == [("reserve", 100), ("release", 100)]
-
-    run(body)
-
-
-@pytest.mark.usefixtures("impatient")
-def test_a_settlement_that_comes_too_late_is_given_back(path: Path) -> None:
-    disk = Disk()
-
-    async def body() -> None:
-        with opened(path, disk) as it:
-            await order(it, ALICE)
-            await reserve(it)
-            disk.hang("COMMIT")
-            assert await close(it) == Unavailable(LATE)
-            disk.hangs.set()
-            await until(lambda: len(written(path, KINDS)) == 4)
-        assert written(path, KINDS)[1:] == [("charge", 40), ("release", 60), ("adjust", 40)]
-        reader = open_reader(path)
-        assert verify(reader) == []
-        reader.close()
-
-    run(body)
-
-
-@pytest.mark.usefixtures("impatient")
-def test_a_settlement_that_never_began_in_time_is_a_refund(path: Path) -> None:
-    disk = Disk()
-
-    async def body() -> None:
-        with opened(path, disk) as it:
-            await order(it, ALICE)
-            await reserve(it)
-            disk.hang("BEGIN")
-            it.record(record())
-            await asyncio.to_thread(disk.reached.wait, DEADLINE)
-            assert await close(it) == Unavailable(LATE)
-            disk.hangs.set()
-            await until(lambda: len(written(path, KINDS)) == 3)
-        assert written(path, KINDS)[1:] == [("release", 100), ("loss", 40)]
-
-    run(body)
-
-
 def test_a_callback_that_fails_does_not_take_the_others_with_it(path: Path) -> None:
     async def body() -> None:
         faults: list[Any] = []
@@ -330,21 +161,5 @@ def test_old_records_are_deleted_step_by_step(path: Path, monkeypatch: pytest.Mo
             it.record(record("req_new", started_at="2999-01-01T00:00:00.000Z"))
         with opened(path):
             await until(lambda: written(path, "SELECT count(*) FROM log") == [(1,)])
-
-    run(body)
-
-
-def test_a_refund_after_a_stop_is_made_at_the_next_start(path: Path) -> None:
-    disk = Disk()
-
-    async def body() -> None:
-        with opened(path, disk) as it:
-            await order(it, ALICE)
-            await reserve(it)
-            disk.fill()
-            refused = await answered(lambda done: it.close(refund(), done))
-            assert isinstance(refused, Unavailable)
-        with opened(path):
-            assert written(path, KINDS) == [("reserve", 100), ("release", 100)]
 
     run(body)
