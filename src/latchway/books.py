@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -12,6 +13,8 @@ from latchway.ports import Clock, Closing, Key, Ledger, Log, Opening, Routes, Up
 from latchway.settings import Settings
 from latchway.turn import commands as do
 from latchway.wire.request import Request
+
+log = logging.getLogger("latchway.turn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +91,14 @@ class Books:
         assert self._money is not None
         why = WHY_FORGIVEN.get(failure or "", "upstream_broke")
         closing, self._bill = bill.close(command, self._money, why)
+        if closing.loss_reason == "above_reservation":
+            log.warning("alarm: turn %s cost more than was reserved", closing.request_id)
         return closing
 
     def write(self, finish: do.Finish) -> None:
-        """Count the turn and log it, once."""
+        """Count the turn and log it, once. Usage that cannot be true raises an alarm (R6)."""
+        if any(attempt.usage_absurd for attempt in finish.attempts):
+            log.warning("alarm: turn %s got usage that cannot be true", self._asked.request_id)
         money = self._priced(finish)
         asked = records.Asked(
             request_id=self._asked.request_id,
