@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from latchway.ledger import control, keys, report
+from latchway.ledger import control, keys, orders, report
 from latchway.ledger.control import Control, Store
 from latchway.ledger.database import LedgerFault, Lock, beside, open_reader
 from latchway.ledger.keys import KeyFault
 from latchway.ledger.writer import Writer
+from latchway.ports import Unavailable
 
 
 @pytest.fixture
@@ -160,11 +161,12 @@ def test_an_answer_that_does_not_come(path: Path, monkeypatch: pytest.MonkeyPatc
     lock.release()
 
 
-def test_a_ledger_that_fails_is_told(path: Path) -> None:
-    async def body(writer: Writer) -> None:
-        from latchway.ports import Unavailable
+def test_a_ledger_that_fails_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(order: orders.Order, done: Callable[[Unavailable], None]) -> None:
+        done(Unavailable("the disk is full"))
 
-        writer.order = lambda order, done: done(Unavailable("the disk is full"))  # type: ignore[method-assign, assignment]
+    async def body(writer: Writer) -> None:
+        monkeypatch.setattr(writer, "order", fail)
         with pytest.raises(KeyFault, match="not available: the disk is full"):
             await asyncio.to_thread(Store.open(path).revoke, "alice")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from latchway.ledger import keys
@@ -53,7 +55,7 @@ def test_a_secret_opens_its_key(book: Book) -> None:
     lambda secret: "lw-wrong-key",
     lambda secret: secret + "\n",
 ])  # fmt: skip
-def test_anything_else_opens_nothing(book: Book, spoil) -> None:  # type: ignore[no-untyped-def]
+def test_anything_else_opens_nothing(book: Book, spoil: Callable[[str], str]) -> None:
     secret = add_key(book)
     assert keys.load(book.connection).check(spoil(secret)) is None
 
@@ -109,7 +111,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("step", "message"), FAULTS)
-def test_a_fault_changes_nothing(book: Book, step, message: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_fault_changes_nothing(book: Book, step: Callable[[Book], object], message: str) -> None:
     add_key(book, credit=5)
     add_key(book, "root", 0, unlimited=True)
     before = list(book.connection.iterdump())
