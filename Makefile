@@ -49,7 +49,7 @@ relock: $(READY) ## choose new versions of all dependencies and lock them with t
 	$(BIN)/uv $(LOCK) --output-file requirements-dev.lock pyproject.toml --group dev
 
 # Universal: one lock for every platform. No index address is written: pip's own setting decides.
-LOCK := pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+LOCK := --system-certs pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header
 
 clean: ## remove what was built; .venv too
