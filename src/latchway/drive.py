@@ -13,8 +13,10 @@ from typing import Any
 
 from latchway import failpoints
 from latchway.books import Asked, Books, Ports
+from latchway.ledger.database import LedgerFault
 from latchway.ports import (
     Call,
+    Choice,
     Client,
     Closing,
     Granted,
@@ -165,7 +167,10 @@ class Driver:
             failpoints.hit("select_route_replay")
             self._choose_again(command.failed)
             return
-        choice = self.ports.routes.first(self.asked.request, self.asked.key.owner)
+        try:
+            choice = self.ports.routes.first(self.asked.request, self.asked.key.owner)
+        except LedgerFault:
+            choice = Choice(None, "ledger_unavailable")
         if choice.place is not None:
             self._events.append(on.RouteChosen(choice.place))
         else:

@@ -173,7 +173,10 @@ class Ledger(Protocol):
         is refunded by the ledger itself as soon as it can be (R6: every reservation ends)."""
 
     def route_of(self, owner: str, response_id: str) -> str | None:
-        """The route that made this owner's response, or None: unknown or another owner's."""
+        """The route that made this owner's response, or None: unknown or another owner's.
+
+        Raises ledger.database.LedgerFault if the ledger cannot be read.
+        """
 
 
 class Log(Protocol):

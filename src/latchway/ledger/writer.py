@@ -118,13 +118,12 @@ class Writer:
         )
 
     def route_of(self, owner: str, response_id: str) -> str | None:
-        """The route that made this owner's response, for `log.keep_days`."""
+        """The route that made this owner's response, for `log.keep_days`. LedgerFault: not read."""
         since_ms = self._book.now_ms() - self._keep_ms
         try:
             return route_of(self._reader, owner, response_id, since_ms)
         except sqlite3.Error as error:
-            log.error("the ledger could not be read: %s", error)
-            return None
+            raise LedgerFault(f"the ledger cannot be read: {error}") from None
 
     # ---- ports.Log
 
