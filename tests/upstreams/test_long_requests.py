@@ -86,3 +86,48 @@ def test_a_stream_may_begin_before_the_request_is_sent(loop: Any) -> None:
             assert ear.lines[-1] == "response.completed"
 
     play(main, loop)
+
+
+@both_loops
+def test_after_a_refusal_no_more_of_the_request_is_sent(loop: Any) -> None:
+    refused, told = asyncio.Event(), asyncio.Event()
+
+    async def script(side: Side) -> None:
+        await side.reader.readuntil(b"\r\n\r\n")
+        answer = whole(JSON_ERROR, "413 Big")
+        side.writer.write(answer[:-1])
+        await refused.wait()
+        reading = asyncio.ensure_future(side.left())
+        await told.wait()
+        side.writer.write(answer[-1:])
+        await reading
+
+    async def main() -> None:
+        async with world(script) as here:
+            ear, _ = here.call(request(input="x" * BUFFERS))
+            await ear.until("headed 413")
+            refused.set()
+            for _ in range(100):
+                await turns_of_the_loop()
+            told.set()
+            lines = await ear.over()
+            assert lines == ["connected", "headed 413", "answered 413 server_is_overloaded"]
+
+    play(main, loop)
+
+
+@both_loops
+def test_an_answer_before_the_request_is_sent_leaves_no_connection_to_use(loop: Any) -> None:
+    async def script(side: Side) -> None:
+        await side.reader.readuntil(b"\r\n\r\n")
+        side.writer.write(stream(STREAM))
+        await side.left()
+
+    async def main() -> None:
+        async with world(script) as here:
+            for _ in range(2):
+                ear, _ = here.call(request(input="x" * BUFFERS))
+                assert (await ear.over())[-1] == "response.completed"
+            assert here.server.connections == 2
+
+    play(main, loop)

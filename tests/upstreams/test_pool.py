@@ -117,6 +117,20 @@ def test_a_drop_in_the_read_that_ends_the_body_keeps_the_connection(loop: Any) -
 
 
 @both_loops
+def test_a_pause_does_not_outlive_its_attempt(loop: Any) -> None:
+    async def main() -> None:
+        async with world(always(stream(STREAM))) as here:
+            for _ in range(2):
+                ear = Ear()
+                _, call = here.call(ear=ear)
+                ear.then["response.completed"] = call.pause
+                await ear.over()
+            assert here.server.connections == 1
+
+    play(main, loop)
+
+
+@both_loops
 def test_a_released_connection_waits_for_the_end_of_its_body(loop: Any) -> None:
     released = asyncio.Event()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -10,7 +12,17 @@ import pytest
 from latchway.turn.events import Answered, Arrived, Headed
 from latchway.upstreams.responses import ResponsesUpstreams
 from upstreams.said import COMPLETED, JSON_ERROR, RESULT, STREAM, head, stream, whole
-from upstreams.scripted import KEY, Side, play, request, settings_for, world
+from upstreams.scripted import (
+    KEY,
+    PLACE,
+    Ear,
+    Side,
+    play,
+    request,
+    settings_for,
+    turns_of_the_loop,
+    world,
+)
 
 OPENED = ["connected", "sent"]
 
@@ -24,6 +36,24 @@ def test_a_refusal_whose_body_does_not_end_is_an_answer_all_the_same() -> None:
         async with world(script, answer_seconds=0.01) as here:
             lines = await here.turn()
             assert lines == [*OPENED, "headed 503", "answered 503 server_is_overloaded"]
+
+    play(main)
+
+
+def test_nothing_is_left_of_an_attempt_that_is_over() -> None:
+    async def script(side: Side) -> None:
+        await side.answer(whole(JSON_ERROR, "503 Busy"))
+
+    async def main() -> None:
+        async with world(script) as here:
+            ear = Ear()
+            here.upstreams.open(1, PLACE, request(), ear.tell)
+            await ear.over()
+            gone = weakref.ref(ear)
+            del ear
+            await turns_of_the_loop()
+            gc.collect()
+            assert gone() is None
 
     play(main)
 

@@ -8,9 +8,6 @@ from typing import Protocol
 
 import httptools
 
-BODILESS = frozenset({204, 304})
-"""Statuses whose answer ends with its head (RFC 9110 6.4.1)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -155,7 +152,7 @@ class AnswerReader:
             self._stumble("the upstream used a transfer coding that was not asked for")
 
     def _ends_with_the_connection(self) -> bool:
-        if self.head is None or self.fault is not None or self.head.status in BODILESS:
+        if self.head is None:
             return False
         return not {"transfer-encoding", "content-length"} & self.head.headers.keys()
 
