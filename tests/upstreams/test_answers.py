@@ -65,9 +65,16 @@ def test_a_stream_may_be_split_anywhere(place: int) -> None:
 @pytest.mark.parametrize(
     "result", [COMPLETED, event("response.incomplete"), event("response.failed")]
 )
-def test_nothing_follows_the_result(result: bytes) -> None:
-    heard = lines(reader(fields=SSE), CREATED, result + DELTA, DELTA, torn="a reset")
+def test_no_later_read_is_told_behind_the_result(result: bytes) -> None:
+    heard = lines(reader(fields=SSE), CREATED, result, DELTA, torn="a reset")
     assert heard == ["response.created", told_of(result)]
+
+
+def test_what_arrived_with_a_failure_is_told_with_it() -> None:
+    """Output or usage behind a failure in one read forbids its replay (R1.3)."""
+    failed = event("response.failed")
+    heard = lines(reader(fields=SSE), CREATED, failed + DELTA, DELTA, torn="a reset")
+    assert heard == ["response.created", "response.failed", "response.output_text.delta"]
 
 
 def told_of(block: bytes) -> str:

@@ -53,8 +53,6 @@ ROWS = [
     Row("a stream that its close ends", head(**SSE) + STREAM,
         [*BEGUN, "response.created", "response.output_text.delta", "response.completed"],
         ends="closes"),
-    Row("events after the result", stream(COMPLETED + DELTA, DELTA),
-        [*BEGUN, "response.completed"]),
     Row("a comment", stream(b": ping\n\n", last=False), [*BEGUN, "commented", f"broke: {TORN}"],
         ends="closes"),
     Row("a clean end without a terminal event", stream(CREATED),

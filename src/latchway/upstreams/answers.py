@@ -128,11 +128,10 @@ class EventStream:
         return (*arrived, event)
 
     def _arrived(self, frames: list[Frame]) -> Sequence[UpstreamEvent]:
-        result = _result(frames)
-        if result is None:
-            return (Arrived(self._attempt, tuple(frames)),)
-        self._over = True
-        return (Arrived(self._attempt, tuple(frames[: result + 1])),)
+        """All of a read, also what stands behind a result: usage or output there has arrived, and
+        forbids the replay of a failure (R1.3)."""
+        self._over = _holds_result(frames)
+        return (Arrived(self._attempt, tuple(frames)),)
 
 
 class _Body:
@@ -232,12 +231,9 @@ def _answer(head: Head, body: bytes) -> Answer:
     return Answer(head.status, body, kind, answer_fields(head.headers), note)
 
 
-def _result(frames: list[Frame]) -> int | None:
-    """Position of the first frame that ends the attempt. Runs over every read: no call a frame."""
-    for position, frame in enumerate(frames):
-        if frame.note is not None and frame.kind in RESULTS:
-            return position
-    return None
+def _holds_result(frames: list[Frame]) -> bool:
+    """Does a frame end the attempt? Asked of every read: plain output is passed over cheaply."""
+    return any(frame.note is not None and frame.kind in RESULTS for frame in frames)
 
 
 def _is_json(body: bytes) -> bool:
