@@ -72,10 +72,12 @@ class Attempt:
         self.usage_absurd = self.usage_absurd or note.usage_absurd
 
     def observe(self, frames: Iterable[Frame]) -> None:
-        """Count frames that have arrived behind a failure and are not delivered (R1.3)."""
+        """Count frames that have arrived behind a failure and are not delivered (R1.3, R6)."""
         for frame in frames:
             if frame.metered or frame.kind not in UNTAKEN:
                 self.observed = True
+            if self.usage is None and frame.note is not None and frame.metered:
+                self.usage = frame.note.usage
 
     @property
     def connecting(self) -> bool:

@@ -32,7 +32,6 @@ TIMED_OUT_UPSTREAM = Failure("first_event_timeout", "R2.6", False, None)
 IDLE_TIMEOUT = Failure("idle_timeout", "R2.15", False, "stream_idle_timeout")
 BUFFER_OVERFLOW = Failure("buffer_overflow", "R2.7", False, "upstream_stream_buffer_limit")
 DETERMINISTIC = Failure("deterministic", "R2.9", False, None)
-TOO_LARGE = Failure("deterministic", "R2.9", False, "request_too_large")
 CLIENT_GONE = Failure("client_disconnected", "R2.8", False, "client_disconnected")
 GATEWAY_STOPPED = Failure("gateway_stopped", "R2.17", False, None)
 

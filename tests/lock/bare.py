@@ -1,0 +1,222 @@
+"""The turn alone as a stage: its ports answer at once, as the script says; time is a number."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+
+from latchway.turn import commands as do
+from latchway.turn import events as on
+from latchway.turn.events import Binding, Event, Place
+from latchway.turn.machine import Terms, Turn
+from lock import said
+from lock.record import Recorder, line
+from lock.script import Scenario
+
+
+class Bare:
+    """The turn alone. Seconds on its clock count from `begin`."""
+
+    def __init__(self, scenario: Scenario, transport: str) -> None:
+        self.lines: list[str] = []
+        self.head = scenario.head
+        self.now = 0.0
+        self.turn = Turn(terms(scenario, transport), lambda: self.head["room"] == "yes")
+        self.recorder = Recorder(transport, self.head["streamed"] == "yes")
+        self.events: deque[Event] = deque()
+        self.ledger: dict[str, deque[str]] = {
+            "reserve": deque(),
+            "replay": deque(),
+            "close": deque(),
+        }
+        self.asked: str | None = None
+        """What a ledger that makes one wait was asked."""
+        self.route_choice = "works"
+        self.upstream = "works"
+        self.headed: set[int] = set()
+
+    # ---- what happens
+
+    def upstream_tells(self, attempt: int, words: str) -> None:
+        event = said.event(attempt, words)
+        status = _status(event)
+        if status is not None and attempt not in self.headed:
+            self.headed.add(attempt)
+            self.tell(on.Headed(attempt, status))
+        self.tell(event)
+
+    def passes(self, seconds: float) -> None:
+        until = self.now + seconds
+        while (due := self.turn.due()) is not None and due <= until:
+            self.now = max(self.now, due)
+            seen = len(self.lines)
+            self.tell(on.Tick())
+            if len(self.lines) > seen:
+                self.lines.insert(seen, line("clock", f"{self.now:g}s"))
+        self.now = until
+
+    def does(self, port: str, what: str) -> None:
+        DOES[port](self, what)
+
+    def tell(self, event: Event) -> None:
+        self.events.append(event)
+        while self.events:
+            for command in self.turn.handle(self.events.popleft(), self.now):
+                self._carry_out(command)
+
+    # ---- what the turn asks for
+
+    def _carry_out(self, command: do.Command) -> None:
+        self.lines += self.recorder.lines(command)
+        match command:
+            case do.SelectRoute():
+                self._choose(command.failed)
+            case do.Reserve():
+                self._ask_ledger("reserve")
+            case do.RecordReplay():
+                self._ask_ledger("replay")
+            case do.Close():
+                self._ask_ledger("close")
+            case do.Open():
+                self._reach(command.attempt)
+
+    def _choose(self, failed: str | None) -> None:
+        if self.route_choice == "fault":
+            self._answer(on.RouteFault())
+            return
+        chosen = place(self.head, failed)
+        self._answer(on.NoRoute() if chosen is None else on.RouteChosen(chosen))
+
+    def _ask_ledger(self, what: str) -> None:
+        waiting = self.ledger[what]
+        how = waiting.popleft() if waiting else "works"
+        if how == "waits":
+            self.asked = what
+        else:
+            self._answer(LEDGER[how] if how != "works" else GRANTED[what])
+
+    def _reach(self, attempt: int) -> None:
+        if self.upstream != "does not connect":
+            self.events.append(on.Connected(attempt))
+            if self.upstream != "takes no request":
+                self.events.append(on.Sent(attempt))
+
+    def _answer(self, event: Event) -> None:
+        if type(event) in FAULTS:
+            self.lines[-1] += f": {FAULTS[type(event)]}"
+        self.events.append(event)
+
+    # ---- what the ports do
+
+    def client(self, what: str) -> None:
+        self.tell(CLIENT[what])
+
+    def routes(self, what: str) -> None:
+        self.route_choice = what
+
+    def reach(self, what: str) -> None:
+        self.upstream = what
+
+    def ledger_does(self, what: str) -> None:
+        operation, _, how = what.partition(" ")
+        if operation != "answers":
+            self.ledger[operation].append(how)
+            return
+        assert self.asked is not None
+        self.tell(GRANTED[self.asked])
+
+
+DOES: dict[str, Callable[[Bare, str], None]] = {
+    "begin": lambda stage, _: stage.tell(on.Begin()),
+    "stop": lambda stage, code: stage.tell(on.Stop(code)),
+    "client": Bare.client,
+    "routes": Bare.routes,
+    "upstream": Bare.reach,
+    "ledger": Bare.ledger_does,
+}
+"""What the ports can do, but for what an attempt tells."""
+
+CLIENT: dict[str, Event] = {
+    "gone": on.ClientGone(),
+    "slow": on.Paused(),
+    "reads on": on.Resumed(),
+}
+GRANTED: dict[str, Event] = {
+    "reserve": on.Reserved(),
+    "replay": on.ReplayRecorded(),
+    "close": on.Closed(),
+}
+LEDGER: dict[str, Event] = {
+    "denies": on.Denied(needed=2, available=1),
+    "fails": on.LedgerFailed(),
+    "faults": on.LedgerFailed("internal_error"),
+}
+FAULTS: dict[type[Event], str] = {
+    on.RouteFault: "a fault",
+    on.NoRoute: "none",
+    on.Denied: "too little",
+    on.LedgerFailed: "not durable",
+}
+"""How a port's answer is recorded, where it is not what was asked for."""
+
+
+def terms(scenario: Scenario, transport: str) -> Terms:
+    """What the turn must know, by the head and the transport."""
+    head, http = scenario.head, transport == "http"
+    settings = dict(each.split("=") for each in head["settings"].split())
+    quiet = not http or head["streamed"] != "yes"
+    return Terms(
+        streamed=head["streamed"] == "yes",
+        status_line=http,
+        whole_pair=http,
+        acting_tools=head["tools"] == "acting",
+        keepalive_seconds=0.0 if quiet else float(settings.get("keepalive_seconds", 15)),
+        pre_output_buffer_bytes=int(settings.get("pre_output_buffer_bytes", 8 << 20)),
+        whole_answer_timeout_seconds=600.0,
+        client_left_pays=settings.get("client_left", "estimate") == "estimate",
+        upstream_broke_pays=settings.get("upstream_broke", "free") == "estimate",
+        replay_fault_code="response_failed" if http else "websocket_response_failed",
+    )
+
+
+def place(head: Mapping[str, str], failed: str | None) -> Place | None:
+    """The route that is next, and what else the turn must know of it."""
+    routes = _routes(head) if failed is None else _targets(head, failed)
+    if not routes:
+        return None
+    name, marks = next(iter(routes.items()))
+    binding, _, encrypted = head["binding"].partition(", ")
+    bound = Binding.STORED if "stores" in marks else Binding(binding)
+    another = bool(_targets(head, name))
+    return Place(name, bound, another, kindred=bool(encrypted) and another)
+
+
+def _routes(head: Mapping[str, str]) -> dict[str, list[str]]:
+    """Name to marks, of those that are enabled."""
+    said = [route.split(":") for route in head["routes"].split()]
+    return {name: marks for name, *marks in said if "disabled" not in marks}
+
+
+def _targets(head: Mapping[str, str], failed: str) -> dict[str, list[str]]:
+    """Where a replay could go."""
+    routes = _routes(head)
+    origin = _origin(routes[failed]) if head["binding"].endswith("encrypted") else None
+    return {
+        name: marks
+        for name, marks in routes.items()
+        if name != failed and "stores" not in marks and (origin is None or origin == _origin(marks))
+    }
+
+
+def _origin(marks: list[str]) -> str:
+    return next((mark for mark in marks if mark.startswith("origin=")), "")
+
+
+def _status(event: on.UpstreamEvent) -> int | None:
+    """The status line that must have come before."""
+    match event:
+        case on.Answered():
+            return event.answer.status
+        case on.Arrived() | on.Commented():
+            return 200
+    return None

@@ -1,0 +1,188 @@
+"""What a turn asks for, as lines of a recording: `port  what`.
+
+A real client, upstream, ledger and log are seen to do the same; so the lines say what can be seen
+there, and nothing of the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from latchway.turn import commands as do
+from latchway.turn.commands import AttemptRecord, Basis, Command
+from latchway.wire import errors
+from latchway.wire.carried import carried
+from latchway.wire.frame import Frame, Kind, Usage
+from lock.said import label
+
+PORT_COLUMNS = 9
+
+
+def line(port: str, what: str) -> str:
+    return f"{port:{PORT_COLUMNS}} {what}"
+
+
+class Recorder:
+    """Keeps of the client's side only whether the status line is still open."""
+
+    def __init__(self, transport: str, streamed: bool) -> None:
+        self.http = transport == "http"
+        self.streamed = streamed
+        self.open = self.http
+
+    def lines(self, command: Command) -> list[str]:
+        port, told = TOLD[type(command)]
+        return [line(port, what) for what in told(self, command)]
+
+    # ---- the client
+
+    def head(self, command: do.SendHead) -> Iterator[str]:
+        self.open = False
+        yield f"200, early{_replay(command.replay)}"
+
+    def comment(self, command: do.Comment) -> Iterator[str]:
+        yield "comment"
+
+    def deliver(self, command: do.Deliver) -> Iterator[str]:
+        if self.open:
+            self.open = False
+            yield f"200{_replay(command.replay)}"
+        for frame in command.frames:
+            yield f"{label(frame)}{self._wrapped(frame, command.retryable)}"
+
+    def _wrapped(self, frame: Frame, retryable: bool) -> str:
+        """On a WebSocket an upstream's `error` gets what the gateway knows of it."""
+        if self.http or frame.kind is not Kind.ERROR:
+            return ""
+        return _retryable(retryable)
+
+    def answer(self, command: do.PassAnswer) -> Iterator[str]:
+        answer = command.answer
+        yield (
+            f"{answer.status} of the upstream, {answer.note.code or 'no code'}"
+            f"{_retryable(command.retryable)}{_after(answer.note.retry_after)}"
+            f"{_replay(command.replay)}"
+        )
+
+    def fail(self, command: do.Fail) -> Iterator[str]:
+        status, error = _failure(command)
+        told = f"{_retryable(error['retryable'])}{_after(error['retry_after'])}"
+        if self.open:
+            yield f"{status} {error['code']}{told}{_replay(command.replay)}"
+        elif not self.http:
+            yield f"error {status} {error['code']}{told}"
+        else:
+            yield f"error {error['code']}{told}"
+            if command.response_id is not None:
+                yield f"response.failed of {command.response_id}, {error['code']}"
+
+    # ---- the others
+
+    def select(self, command: do.SelectRoute) -> Iterator[str]:
+        yield "select" if command.failed is None else f"select, not {command.failed}"
+
+    def reserve(self, command: do.Reserve) -> Iterator[str]:
+        yield "reserve"
+
+    def replay(self, command: do.RecordReplay) -> Iterator[str]:
+        yield f"record the replay on {command.place.route}"
+
+    def open_attempt(self, command: do.Open) -> Iterator[str]:
+        yield f"open attempt {command.attempt} on {command.place.route}"
+
+    def drop(self, command: do.Drop) -> Iterator[str]:
+        yield f"drop attempt {command.attempt}"
+
+    def release(self, command: do.Release) -> Iterator[str]:
+        yield f"release attempt {command.attempt}"
+
+    def close(self, command: do.Close) -> Iterator[str]:
+        known = f", {command.response_id} was made on {command.route}"
+        costs = "".join(
+            f", at a loss attempt {each.number}: {_usage(each.usage)}"
+            for each in command.unbilled
+            if each.usage is not None
+        )
+        yield f"{_bill(command)}{known if command.response_id else ''}{costs}"
+
+    def finish(self, command: do.Finish) -> Iterator[str]:
+        yield from map(_attempt, command.attempts)
+        parts = [
+            f"turn {command.outcome}",
+            command.code,
+            "replayed" if command.replayed else None,
+            f"delivered {command.delivered.name.lower()}",
+            command.response_id,
+            command.phase,
+            f"held {command.held_seconds:g}s" if command.held_seconds else None,
+            "released by timer" if command.released_by_timer else None,
+        ]
+        yield ", ".join(filter(None, parts))
+
+
+def _bill(command: do.Close) -> str:
+    match command.basis:
+        case Basis.USAGE:
+            assert command.usage is not None
+            return f"settle attempt {command.attempt}, {_usage(command.usage)}"
+        case Basis.ESTIMATE:
+            return f"settle attempt {command.attempt}, estimate of {command.output_bytes} bytes"
+        case Basis.FORGIVEN:
+            return f"refund, at a loss {command.output_bytes} bytes on {command.route}"
+    return "refund"
+
+
+def _attempt(record: AttemptRecord) -> str:
+    parts = [
+        f"attempt {record.number} on {record.route}: {record.outcome}",
+        record.failure,
+        record.code,
+        f"HTTP {record.http_status}" if record.http_status not in (None, 200) else None,
+        _usage(record.usage) if record.usage else None,
+        "absurd usage" if record.usage_absurd else None,
+        f"{record.rule} {record.verdict}" if record.verdict else None,
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _failure(command: do.Fail) -> tuple[int, dict[str, Any]]:
+    if command.answer is not None:
+        return carried(command.answer, command.retryable)
+    error = errors.error_object(
+        command.code, retryable=command.retryable, retry_after=command.retry_after
+    )
+    return errors.status_of(command.code), error
+
+
+def _usage(usage: Usage) -> str:
+    return f"usage {usage.input_tokens} in, {usage.output_tokens} out"
+
+
+def _retryable(yes: bool) -> str:
+    return f", retryable: {'yes' if yes else 'no'}"
+
+
+def _after(seconds: float | None) -> str:
+    return "" if seconds is None else f", retry after {seconds:g}"
+
+
+def _replay(value: str | None) -> str:
+    return "" if value is None else f", replay: {value}"
+
+
+TOLD: dict[type[Command], tuple[str, Callable[[Recorder, Any], Iterator[str]]]] = {
+    do.SelectRoute: ("routes", Recorder.select),
+    do.Reserve: ("ledger", Recorder.reserve),
+    do.RecordReplay: ("ledger", Recorder.replay),
+    do.Open: ("upstream", Recorder.open_attempt),
+    do.Drop: ("upstream", Recorder.drop),
+    do.Release: ("upstream", Recorder.release),
+    do.SendHead: ("client", Recorder.head),
+    do.Comment: ("client", Recorder.comment),
+    do.Deliver: ("client", Recorder.deliver),
+    do.PassAnswer: ("client", Recorder.answer),
+    do.Fail: ("client", Recorder.fail),
+    do.Close: ("ledger", Recorder.close),
+    do.Finish: ("log", Recorder.finish),
+}
