@@ -59,6 +59,9 @@ class Outcome:
     """May a client send it again, as the gateway says?"""
 
 
+UNTOLD_STATUS = 500
+"""Of an error frame that the upstream sent as an event, without a status."""
+
 LAST = {
     Kind.RESULT: ("response.completed",),
     Kind.FAILED: ("response.failed",),
@@ -88,7 +91,7 @@ def over_websocket(outcome: Outcome) -> Wire:
         return Wire((*outcome.before, "response.failed"), code, None, outcome.text)
     if end.kind in (Kind.RESULT, Kind.FAILED):
         return Wire(outcome.before + LAST[end.kind], code, None, outcome.text)
-    status = end.status if end.kind in (Kind.OWN, Kind.ANSWER) else None
+    status = UNTOLD_STATUS if end.kind is Kind.ERROR else end.status
     return Wire((*outcome.before, "error"), code, status, outcome.text)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from clients.environments import Unavailable
+from clients.gateway import Gateway
 from clients.outcome import Outcome
 from clients.readers import Seen
 from clients.roster import CLIENTS, Client, command
@@ -24,8 +25,6 @@ from clients.way import Way
 
 PROGRAM_SECONDS = 120.0
 """Of one client and all ways; a client that hangs ends the run."""
-
-RETRIES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,12 @@ def label(client: Client, way: Way) -> str:
 
 
 def outcome(client: Client, way: Way) -> Outcome | None:
-    """What is expected; None: this client is not tried against this way."""
+    """What is expected; None: this client is not tried against this way.
+
+    A failpoint acts once, so that it is nothing for a client that asks again.
+    """
+    if way.failpoint and client.max_retries:
+        return None
     return way.body if client.whole else way.streamed
 
 
@@ -78,13 +82,13 @@ def play(stage: Stage, client: Client) -> list[Run]:
 
 
 def _job(stage: Stage, client: Client, way: Way) -> dict[str, Any]:
-    gateway = stage.gateway_of(way)
+    gateway = stage.gateway(way, client.key)
     usual = {"store": False} if client.over_socket else {}
     return {
         "mode": client.mode,
         "url": gateway.url,
         "key": gateway.key(client.key),
-        "request": stage.request(way, label(client, way), **usual),
+        "request": stage.request(gateway, way, label(client, way), **usual),
         "max_retries": client.max_retries,
     }
 
@@ -94,11 +98,11 @@ def differences(stage: Stage, runs: Iterable[Run]) -> list[str]:
     for gateway in stage.gateways.values():
         assert gateway.stop() == 0, "".join(gateway.said)
         gateway.verify()
-    books = {name: Books.of(stage, name) for name in stage.gateways}
+    books = {gateway: Books.of(gateway) for gateway in stage.gateways.values()}
     return [
         f"{run}: {what}"
         for run in runs
-        for what in _differences(stage, books[run.way.failpoint], run)
+        for what in _differences(stage, books[stage.gateway(run.way, run.client.key)], run)
     ]
 
 
@@ -110,9 +114,8 @@ class Books:
     charges: dict[str, str]
 
     @classmethod
-    def of(cls, stage: Stage, failpoint: str) -> Books:
+    def of(cls, gateway: Gateway) -> Books:
         """Read them with the commands."""
-        gateway = stage.gateways[failpoint]
         records: dict[tuple[str, str], list[dict[str, Any]]] = {}
         for record in gateway.records():
             records.setdefault((record["key"], record["model"]), []).append(record)

@@ -21,29 +21,36 @@ HELD_BYTES = 65_536
 class Stage:
     """The running parts, and what they were asked."""
 
-    def __init__(self, labs: Labs, gateways: dict[str, Gateway], ways: tuple[Way, ...]) -> None:
+    def __init__(self, labs: Labs, ways: tuple[Way, ...], folder: Path, text: str) -> None:
         self.labs = labs
-        self.gateways = gateways
-        """By the failpoint that is armed in them; "" for the usual one."""
         self.ways = ways
+        self.gateways: dict[str, Gateway] = {}
+        """By name: the usual one, and one for each client at a failpoint, which acts once."""
+        self._folder = folder
+        self._configuration = text
         self._continued: dict[str, str] = {}
 
-    def gateway_of(self, way: Way) -> Gateway:
-        return self.gateways[way.failpoint]
+    def gateway(self, way: Way, client: str) -> Gateway:
+        """The one that this client shall ask for this way; started when it is asked for first."""
+        name = f"{way.failpoint} for {client}" if way.failpoint else "usual"
+        if name not in self.gateways:
+            home = self._folder / str(len(self.gateways))
+            home.mkdir()
+            self.gateways[name] = Gateway(home, self._configuration, way.failpoint)
+        return self.gateways[name]
 
-    def request(self, way: Way, label: str, **usual: Any) -> dict[str, Any]:
+    def request(self, gateway: Gateway, way: Way, label: str, **usual: Any) -> dict[str, Any]:
         """What a client sends; `label` is in the input, so that its calls are found again."""
         request = {"model": way.name, "input": label, **usual, **way.request}
         if "input" in way.request:
             message = {"type": "message", "role": "user", "content": label}
             request["input"] = [message, *way.request["input"]]
         if request.get("previous_response_id") == CONTINUED:
-            request["previous_response_id"] = self._stored_response(way)
+            request["previous_response_id"] = self._stored_response(gateway, way)
         return request
 
-    def _stored_response(self, way: Way) -> str:
+    def _stored_response(self, gateway: Gateway, way: Way) -> str:
         if way.name not in self._continued:
-            gateway = self.gateway_of(way)
             request = {"model": way.name, "input": "Begin.", "store": True}
             self._continued[way.name] = gateway.post(gateway.key("beginning"), request)["id"]
         return self._continued[way.name]
@@ -51,18 +58,14 @@ class Stage:
 
 @contextmanager
 def set_up(ways: tuple[Way, ...], folder: Path) -> Iterator[Stage]:
-    """Everything runs; afterwards nothing does."""
+    """Labs that run, gateways as they are asked for; afterwards nothing runs."""
     nowhere = Nowhere()
     labs = Labs(_script(ways, "first"), _script(ways, "second"))
-    gateways: dict[str, Gateway] = {}
+    stage = Stage(labs, ways, folder, configuration(ways, labs, nowhere))
     try:
-        for failpoint in dict.fromkeys(way.failpoint for way in ways):
-            home = folder / (failpoint.replace(":", "-") or "usual")
-            home.mkdir()
-            gateways[failpoint] = Gateway(home, configuration(ways, labs, nowhere), failpoint)
-        yield Stage(labs, gateways, ways)
+        yield stage
     finally:
-        for gateway in gateways.values():
+        for gateway in stage.gateways.values():
             gateway.stop()
         labs.close()
         nowhere.close()

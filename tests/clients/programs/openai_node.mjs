@@ -64,15 +64,21 @@ const MODES = {
   },
 };
 
+const clients = new Map(); // one for all its turns, as in a real program
+
+function clientOf(job) {
+  const told = JSON.stringify([job.url, job.key, job.max_retries]);
+  if (!clients.has(told)) {
+    const settings = { apiKey: job.key, baseURL: job.url, maxRetries: job.max_retries };
+    clients.set(told, new OpenAI(settings));
+  }
+  return clients.get(told);
+}
+
 async function run(job) {
   const seen = { types: [], text: "", ids: [], code: null, status: null, raised: null };
-  const client = new OpenAI({
-    apiKey: job.key,
-    baseURL: job.url,
-    maxRetries: job.max_retries,
-  });
   try {
-    await MODES[job.mode](client, job.request, seen);
+    await MODES[job.mode](clientOf(job), job.request, seen);
   } catch (error) {
     seen.raised = error.constructor.name;
     noteFailure(seen, error, error.status);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import cache
 from typing import Any
 
 from openai import AsyncOpenAI, OpenAI, OpenAIError
@@ -84,24 +85,27 @@ ASYNC = {
 }
 
 
+runner = asyncio.Runner()
+
+
+@cache
+def client_of(kind: type[OpenAI | AsyncOpenAI], url: str, key: str, retries: int) -> Any:
+    """One client for all its turns, as in a real program: its connections are used again."""
+    return kind(base_url=url, api_key=key, max_retries=retries)
+
+
 def run(job: Job) -> Seen:
     """One turn in the job's mode; what the SDK raises is part of what was seen."""
-    seen = Seen()
-    settings = {"base_url": job["url"], "api_key": job["key"], "max_retries": job["max_retries"]}
+    seen, mode = Seen(), job["mode"]
+    told = job["url"], job["key"], job["max_retries"]
     try:
-        if job["mode"] in SYNC:
-            with OpenAI(**settings) as client:
-                SYNC[job["mode"]](client, job["request"], seen)
+        if mode in SYNC:
+            SYNC[mode](client_of(OpenAI, *told), job["request"], seen)
         else:
-            asyncio.run(run_async(job, settings, seen))
+            runner.run(ASYNC[mode](client_of(AsyncOpenAI, *told), job["request"], seen))
     except RAISED as error:
         seen.exception(error)
     return seen
-
-
-async def run_async(job: Job, settings: dict[str, Any], seen: Seen) -> None:
-    async with AsyncOpenAI(**settings) as client:
-        await ASYNC[job["mode"]](client, job["request"], seen)
 
 
 if __name__ == "__main__":
