@@ -63,7 +63,8 @@ def read(text: str) -> Scenario:
     opening, mark, _ = text.partition("\n> ")
     if not mark:
         raise ValueError("a scenario needs a stimulus: a line that begins with `> `")
-    facts = dict(match.groups() for line in opening.splitlines() if (match := FACT.fullmatch(line)))
+    matches = (FACT.fullmatch(line) for line in opening.splitlines())
+    facts = {match[1]: match[2] for match in matches if match}
     rules = tuple(facts.pop("rules", "").split())
     unknown = set(facts) - set(USUAL)
     if unknown or not rules:

@@ -1,0 +1,164 @@
+"""One attempt: its clocks, and what has arrived from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from latchway.turn import events as on
+from latchway.turn import failures
+from latchway.turn.attempt import Attempt
+from latchway.turn.decide import Verdict
+from latchway.wire.frame import Frame, Kind, Usage
+from turn.made import (
+    COMPLETED,
+    CREATED,
+    ERROR,
+    METERED,
+    OVERLOADED,
+    PING,
+    TEN_FIVE,
+    TEXT,
+    frame,
+    place,
+)
+
+ZERO = Usage(0, 0)
+
+
+def attempt(**differs: Any) -> Attempt:
+    """Begun at 100, with clocks that cannot be mistaken for each other."""
+    clocks = {"connect_timeout_seconds": 1.0, "first_event_timeout_seconds": 20.0,
+              "idle_timeout_seconds": 300.0}  # fmt: skip
+    made = Attempt(1, place(**clocks), 100.0, hold_bytes=100)
+    for name, value in differs.items():
+        setattr(made, name, value)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("facts", "due"),
+    [
+        ({}, 101.0),
+        ({"connected": 100.5}, 120.5),
+        ({"connected": 100.5, "sent": 102.0}, 122.0),
+        ({"connected": 100.5, "sent": 102.0, "heard": 110.0}, 122.0),
+        ({"connected": 100.5, "sent": 102.0, "paused": True}, 122.0),
+        ({"connected": 100.5, "sent": 102.0, "first_event": 103.0, "heard": 110.0}, 410.0),
+        ({"first_event": 103.0, "heard": 110.0}, 410.0),
+        ({"connected": 100.5, "first_event": 103.0, "heard": 110.0, "paused": True}, None),
+    ],
+    ids=["connecting", "writing", "waiting", "comments do not feed it", "a slow client neither",
+         "idle", "an answer proves a connection", "a slow client stops it"],
+)  # fmt: skip
+def test_which_clock_runs(facts: dict[str, Any], due: float | None) -> None:
+    assert attempt(**facts).clock(streamed=True, whole_answer_seconds=600.0) == due
+
+
+@pytest.mark.parametrize(
+    ("facts", "due"),
+    [({}, 101.0), ({"connected": 100.5}, 700.5), ({"connected": 100.5, "sent": 102.0}, 702.0)],
+)
+def test_a_whole_answer_has_one_clock(facts: dict[str, Any], due: float) -> None:
+    assert attempt(**facts).clock(streamed=False, whole_answer_seconds=600.0) == due
+
+
+@pytest.mark.parametrize(
+    ("heard", "observed"),
+    [
+        (CREATED, False),
+        (PING, False),
+        (OVERLOADED, False),
+        (ERROR, False),
+        (frame(Kind.LIFECYCLE, usage=ZERO), False),
+        (TEXT, True),
+        (frame(Kind.OUTPUT, usage=ZERO), True),
+        (COMPLETED, True),
+        (frame(Kind.COMPLETED, status="completed"), True),
+        (frame(Kind.INCOMPLETE, status="incomplete"), True),
+        (METERED, True),
+        (frame(Kind.LIFECYCLE, metered=True, usage=TEN_FIVE), True),
+        (frame(Kind.NEUTRAL, metered=True), True),
+        (frame(Kind.FAILED, metered=True, usage_absurd=True), True),
+    ],
+)
+def test_what_proves_that_the_upstream_has_worked(heard: Frame, observed: bool) -> None:
+    one, other = attempt(), attempt()
+    one.hear(heard, 101.0)
+    other.observe([PING, heard])
+    assert (one.observed, other.observed) == (observed, observed)
+
+
+@pytest.mark.parametrize(("heard", "first"), [(PING, None), (CREATED, 101.0), (ERROR, 101.0)])
+def test_a_neutral_event_is_not_the_first(heard: Frame, first: float | None) -> None:
+    made = attempt()
+    made.hear(heard, 101.0)
+    assert made.first_event == first
+    made.hear(CREATED, 102.0)
+    assert made.first_event == (first or 102.0)
+
+
+@pytest.mark.parametrize(
+    ("frames", "usage"),
+    [
+        ([frame(Kind.LIFECYCLE, usage=ZERO)], None),
+        ([frame(Kind.OUTPUT, usage=ZERO)], None),
+        ([frame(Kind.LIFECYCLE, metered=True, usage=Usage(10, 0))], Usage(10, 0)),
+        ([frame(Kind.COMPLETED, usage=ZERO)], ZERO),
+        ([frame(Kind.FAILED, usage=ZERO)], ZERO),
+        ([frame(Kind.LIFECYCLE, metered=True, usage=Usage(10, 0)), COMPLETED], TEN_FIVE),
+        ([COMPLETED, frame(Kind.COMPLETED, usage_absurd=True, metered=True)], TEN_FIVE),
+    ],
+    ids=["zeros at the start", "zeros on the way", "counted at the start", "a result of zero",
+         "a failure of zero", "the last wins", "absurd is missing"],
+)  # fmt: skip
+def test_the_usage_that_arrived(frames: list[Frame], usage: Usage | None) -> None:
+    made = attempt()
+    for each in frames:
+        made.hear(each, 101.0)
+    assert made.usage == usage
+
+
+def test_usage_behind_a_failure_counts_unless_the_failure_has_its_own() -> None:
+    bare, own = attempt(), attempt()
+    bare.hear(OVERLOADED, 101.0)
+    own.hear(frame(Kind.FAILED, metered=True, usage=Usage(1, 1)), 101.0)
+    for made in (bare, own):
+        made.observe([TEXT, COMPLETED])
+    assert (bare.usage, own.usage) == (TEN_FIVE, Usage(1, 1))
+
+
+def test_what_the_response_is_called() -> None:
+    made = attempt()
+    made.hear(CREATED, 101.0)
+    made.hear(frame(Kind.LIFECYCLE, status="in_progress"), 102.0)
+    assert (made.response_id, made.created_at, made.model) == ("resp_1", 7.0, "m")
+
+
+def test_delta_text_is_summed() -> None:
+    made = attempt()
+    for _ in range(3):
+        made.hear(TEXT, 101.0)
+    assert made.output_bytes == 12
+
+
+def test_the_record_of_a_failure() -> None:
+    made = attempt()
+    made.headed(on.Headed(1, 200, "up_1"))
+    made.hear(CREATED, 101.0)
+    record = made.record(
+        outcome="failed",
+        now=102.0,
+        failure=failures.RETRYABLE_EVENT,
+        code="server_error",
+        verdict=Verdict.NO_ROUTE,
+    )
+    assert (record.own_rule, record.rule, record.verdict) == ("R2.1", "R2.11", "no_route")
+    assert (record.http_status, record.upstream_request_id) == (200, "up_1")
+    assert (record.began, record.first_event, record.ended) == (100.0, 101.0, 102.0)
+
+
+def test_the_record_of_a_result_has_no_failure() -> None:
+    record = attempt().record(outcome="completed", now=102.0)
+    assert (record.failure, record.own_rule, record.rule, record.verdict) == (None,) * 4
