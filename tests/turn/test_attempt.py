@@ -29,9 +29,10 @@ ZERO = Usage(0, 0)
 
 def attempt(**differs: Any) -> Attempt:
     """Begun at 100, with clocks that cannot be mistaken for each other."""
-    clocks = {"connect_timeout_seconds": 1.0, "first_event_timeout_seconds": 20.0,
-              "idle_timeout_seconds": 300.0}  # fmt: skip
-    made = Attempt(1, place(**clocks), 100.0, hold_bytes=100)
+    where = place(
+        connect_timeout_seconds=1.0, first_event_timeout_seconds=20.0, idle_timeout_seconds=300.0
+    )
+    made = Attempt(1, where, 100.0, hold_bytes=100)
     for name, value in differs.items():
         setattr(made, name, value)
     return made
