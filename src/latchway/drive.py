@@ -24,12 +24,11 @@ from latchway.ports import (
     Timer,
     Unavailable,
 )
-from latchway.settings import Settings
+from latchway.terms import terms_of
 from latchway.turn import commands as do
 from latchway.turn import events as on
 from latchway.turn.commands import Basis, Command
-from latchway.turn.machine import State, Terms, Turn
-from latchway.wire.request import Request
+from latchway.turn.machine import State, Turn
 
 log = logging.getLogger("latchway.turn")
 
@@ -51,6 +50,7 @@ class Driver:
         self._books = Books(ports, asked)
         self._reserved = False
         self._replaying = False
+        self._slow = False
 
     # ---- what the client's adapter tells
 
@@ -63,12 +63,14 @@ class Driver:
         self.tell(on.ClientGone())
 
     def pause(self) -> None:
-        """The client is slow: stop reading its upstream."""
+        """The client is slow: stop reading its upstream, and any that is opened for it later."""
+        self._slow = True
         if self._call is not None:
             self._call.pause()
             self.tell(on.Paused())
 
     def resume(self) -> None:
+        self._slow = False
         if self._call is not None:
             self._call.resume()
             self.tell(on.Resumed())
@@ -123,7 +125,9 @@ class Driver:
 
     def _abandon(self, event: on.Event, fault: Exception) -> None:
         """The turn itself has a bug, and cannot say how it ends: end it as harmlessly as can be."""
-        log.error("bug in turn %s at %r", self.asked.request_id, event, exc_info=fault)
+        log.error(
+            "bug in turn %s at %s", self.asked.request_id, type(event).__name__, exc_info=fault
+        )
         self.turn.state = State.ENDED
         self._events.clear()
         self._hang_up()
@@ -185,6 +189,7 @@ class Driver:
             self._events.append(on.NoRoute())
             return
         self._replaying = True
+        self.client.upstream_headers(())
         self.ports.routes.replay_began()
         self._events.append(on.RouteChosen(place))
 
@@ -221,6 +226,8 @@ class Driver:
         if isinstance(event, on.Headed):
             self.client.upstream_headers(event.headers)
         self.tell(event)
+        if self._slow and isinstance(event, on.Arrived):
+            self.pause()
 
     def _drop(self, command: do.Drop) -> None:
         failed = self.turn.records[-1]
@@ -245,30 +252,15 @@ class Driver:
         self.tell(on.Closed() if isinstance(answer, Granted) else on.LedgerFailed())
 
     def _finish(self, command: do.Finish) -> None:
+        """Whatever fails here, the connection goes on to its next request."""
         if self._timer is not None:
             self._timer.cancel()
-        self.client.end()
-        self.ports.routes.turn_ended(self._replaying)
-        self._books.write(command)
-        self._ended(command)
-
-
-def terms_of(request: Request, settings: Settings) -> Terms:
-    """What the turn must know of its request, its transport and the settings."""
-    http = not request.websocket
-    quiet = request.websocket or not request.streamed
-    return Terms(
-        streamed=request.streamed,
-        status_line=http,
-        whole_pair=http,
-        acting_tools=request.acting_tool is not None and not settings.turn.replay_acting_tools,
-        keepalive_seconds=0.0 if quiet else settings.turn.keepalive_seconds,
-        pre_output_buffer_bytes=settings.turn.pre_output_buffer_bytes,
-        whole_answer_timeout_seconds=settings.turn.whole_answer_timeout_seconds,
-        client_left_pays=settings.billing.client_left == "estimate",
-        upstream_broke_pays=settings.billing.upstream_broke == "estimate",
-        replay_fault_code="response_failed" if http else "websocket_response_failed",
-    )
+        try:
+            self.client.end()
+            self.ports.routes.turn_ended(self._replaying)
+            self._books.write(command)
+        finally:
+            self._ended(command)
 
 
 def _nobody_waits(answer: Granted | Unavailable) -> None:

@@ -16,10 +16,10 @@ from latchway.ledger.keys import Keys
 from latchway.ports import Client, Key
 from latchway.serve import answers, plain
 from latchway.serve.aborts import FreeAborts
+from latchway.serve.handshake import open_socket
 from latchway.serve.incoming import Incoming
 from latchway.serve.refused import refused_record
 from latchway.serve.stream import HttpClient
-from latchway.serve.websocket import open_socket
 from latchway.turn import commands as do
 from latchway.upstreams.headers import CLIENT_HEADERS
 from latchway.wire import request as requests
@@ -71,8 +71,7 @@ class App:
 
     def authenticate(self, incoming: Incoming) -> Key | None:
         """The key in `Authorization: Bearer …`, if it is valid now."""
-        scheme, _, secret = incoming.headers.get("authorization", "").partition(" ")
-        return self.keys.check(secret.strip()) if scheme.lower() == "bearer" else None
+        return self.keys.check(incoming.bearer)
 
     # ---- a whole request
 
@@ -160,8 +159,8 @@ class App:
         *,
         websocket: bool,
     ) -> None:
-        """A refused turn of a valid key has a record too (R7); without a key there is none."""
-        if key is not None:
+        """A refused turn of a valid key has a record too (R7); without one there is none."""
+        if key is not None and self.keys.valid(key.name):
             record = refused_record(
                 request_id, key, request, fail.code, self.ports, websocket=websocket
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from enum import Enum
 
@@ -10,6 +11,9 @@ import msgspec
 from latchway.turn import commands as do
 from latchway.wire import errors
 from latchway.wire.request import RequestFault
+
+ECHO_CHARACTERS = 256
+"""Of an id or a lane that an answer repeats: as long as a lane's name may be (protocol.md 3)."""
 
 
 class Sort(Enum):
@@ -41,6 +45,35 @@ class Create:
         return len(self.message)
 
 
+class Queue:
+    """Creates that wait for the active turn to end, bounded in number and in bytes."""
+
+    def __init__(self, most: int, most_bytes: int) -> None:
+        self._most, self._most_bytes = most, most_bytes
+        self._bytes = 0
+        self._creates: deque[Create] = deque()
+
+    def put(self, create: Create) -> bool:
+        """False: there is no room."""
+        if len(self._creates) >= self._most or self._bytes + create.size > self._most_bytes:
+            return False
+        self._creates.append(create)
+        self._bytes += create.size
+        return True
+
+    def take(self) -> Create | None:
+        """The one that has waited longest."""
+        if not self._creates:
+            return None
+        create = self._creates.popleft()
+        self._bytes -= create.size
+        return create
+
+    def clear(self) -> None:
+        self._creates.clear()
+        self._bytes = 0
+
+
 class _Peek(msgspec.Struct):
     type: object = None
     stream_id: object = None
@@ -58,7 +91,7 @@ def sort_message(message: bytes, limit_bytes: int) -> tuple[Sort, RequestFault |
         peek = msgspec.json.decode(message, type=_Peek)
     except (msgspec.DecodeError, RecursionError):
         return Sort.CREATE, None, None
-    stream_id = peek.stream_id if isinstance(peek.stream_id, str) else None
+    stream_id = _echo(peek.stream_id)
     sort = SORTS.get(peek.type, Sort.REFUSED) if isinstance(peek.type, str) else Sort.REFUSED
     if sort is not Sort.REFUSED:
         return sort, None, stream_id
@@ -78,16 +111,18 @@ def refusal(fail: do.Fail, request_id: str, stream_id: str | None) -> bytes:
 
 
 class _Steer(msgspec.Struct):
-    previous_response_id: object = None
-    stream_id: object = None
+    previous_response_id: str | None = None
 
 
-def steer_failed(message: bytes) -> bytes:
+def steer_failed(message: bytes, stream_id: str | None) -> bytes:
     """The answer to a `response.steer`; it says what it is about, as the client said it."""
-    steer = msgspec.json.decode(message, type=_Steer)
-    told = {
+    try:
+        steer = msgspec.json.decode(message, type=_Steer)
+    except msgspec.ValidationError:
+        steer = _Steer()
+    told: dict[str, object] = {
         "type": "response.steer.failed",
-        "previous_response_id": steer.previous_response_id,
+        "previous_response_id": _echo(steer.previous_response_id),
         "error": {
             "type": "invalid_request_error",
             "code": "steering_not_supported",
@@ -95,6 +130,11 @@ def steer_failed(message: bytes) -> bytes:
             "param": "type",
         },
     }
-    if steer.stream_id is not None:
-        told["stream_id"] = steer.stream_id
+    if stream_id is not None:
+        told["stream_id"] = stream_id
     return errors.ascii_json(told)
+
+
+def _echo(value: object) -> str | None:
+    """What a client said, to be said back to it; what is no short string is not."""
+    return value if isinstance(value, str) and len(value) <= ECHO_CHARACTERS else None

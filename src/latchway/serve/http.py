@@ -1,29 +1,32 @@
-"""One client connection over HTTP/1.1: bytes to requests, requests to the app, one at a time.
+"""One client connection over HTTP/1.1: requests to the app, one at a time, and its clocks.
 
-The parser is llhttp, which refuses what RFC 9112 refuses (two lengths, bare line feeds …); after
-any refusal of it the connection closes. A turn's bytes go straight to the transport.
+A turn's bytes go straight to the transport. After a request that cannot be understood, or whose
+body is not waited for, the connection closes behind the answer.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, cast
 
-import httptools
-
 from latchway.ports import Timer
-from latchway.serve import answers, limits
+from latchway.serve import limits
 from latchway.serve.incoming import Incoming
+from latchway.serve.reading import RequestReader
 from latchway.serve.stall import StallWatch
-from latchway.wire import errors
 
 if TYPE_CHECKING:
     from latchway.drive import Driver
     from latchway.serve.app import App
     from latchway.serve.stream import HttpClient
+
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+log = logging.getLogger("latchway.http")
 
 
 class HttpConnection(asyncio.Protocol):
@@ -32,8 +35,7 @@ class HttpConnection(asyncio.Protocol):
     def __init__(self, app: App) -> None:
         self.app = app
         self.transport: asyncio.Transport | None = None
-        self._parser = httptools.HttpRequestParser(self)
-        self._incoming: Incoming | None = None
+        self._reader = RequestReader(self, app.settings.limits.request_bytes)
         self._waiting: deque[Incoming] = deque()
         self._client: HttpClient | None = None
         self._driver: Driver | None = None
@@ -41,14 +43,13 @@ class HttpConnection(asyncio.Protocol):
         self._stall: StallWatch | None = None
         self._busy = False
         """A request is being answered."""
-        self._head_bytes = 0
+        self._slow = False
+        """The client does not take what is written as fast as it comes."""
         self._task: asyncio.Task[None] | None = None
-        self._lingering = False
-        """The last answer is written; what still comes in is not read."""
 
     @property
     def idle(self) -> bool:
-        return not self._busy and self._incoming is None
+        return not self._busy and self._reader.incoming is None
 
     # ---- asyncio.Protocol
 
@@ -69,105 +70,90 @@ class HttpConnection(asyncio.Protocol):
         self._wait(limits.HEADER_SECONDS, self.close)
 
     def data_received(self, data: bytes) -> None:
-        if self._lingering:
-            return
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade as upgrade:
-            self._upgrade(data[upgrade.args[0] :])
-        except httptools.HttpParserError:
-            self._refuse_bytes()
-        else:
-            self._bound_head(len(data))
-
-    def _bound_head(self, size: int) -> None:
-        """A head that is not whole yet may not grow for ever (the parser keeps its parts)."""
-        if self._incoming is None or self._incoming.head_done:
-            self._head_bytes = 0
-            return
-        self._head_bytes += size
-        if self._head_bytes > limits.HEADER_BYTES:
-            self._refuse_bytes()
+        self._reader.feed(data)
 
     def eof_received(self) -> None:
         self._gone()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._gone()
-        self._cancel_timer()
-        if self._stall is not None:
-            self._stall.stop()
-        self.app.connections.discard(self)
+        self._leave_app()
 
     def pause_writing(self) -> None:
+        self._slow = True
         if self._driver is not None:
             self._driver.pause()
         if self._stall is not None:
             self._stall.start()
 
     def resume_writing(self) -> None:
+        self._slow = False
         if self._stall is not None:
             self._stall.stop()
         if self._driver is not None:
             self._driver.resume()
 
-    # ---- httptools
+    # ---- reading.Listener
 
-    def on_message_begin(self) -> None:
-        self._incoming = Incoming(self.app.settings.limits.request_bytes)
+    def on_begin(self) -> None:
         if not self._busy:
-            self._wait(limits.HEADER_SECONDS, self.close)
+            self._await()
 
-    def on_url(self, url: bytes) -> None:
-        self._now_incoming.on_url(url)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._now_incoming.on_header(name, value)
-
-    def on_headers_complete(self) -> None:
-        incoming = self._now_incoming
-        incoming.head_done = True
-        incoming.method = self._parser.get_method().decode("latin-1")
-        incoming.keep_alive = self._parser.should_keep_alive()
-        incoming.http11 = self._parser.get_http_version() == "1.1"
+    def on_head(self, incoming: Incoming) -> None:
         self.app.look(incoming)
-        if self._busy:
-            return
-        if incoming.expects_continue and incoming.refusal is None:
-            self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        self._wait(limits.BODY_GRACE_SECONDS, self._check_rate)
+        if incoming.expects_continue and incoming.refusal is not None:
+            self._give_up(incoming)
+        elif not self._busy:
+            self._await()
 
-    def on_body(self, body: bytes) -> None:
-        incoming = self._now_incoming
-        incoming.on_body(body)
-        if incoming.hopeless and not self._lingering:
-            self._lingering = True
-            incoming.keep_alive = False
-            self._start(incoming)
+    def on_hopeless(self, incoming: Incoming) -> None:
+        self._give_up(incoming)
 
-    def on_message_complete(self) -> None:
-        incoming = self._now_incoming
-        if incoming.upgrade:
-            return
-        self._incoming = None
-        if incoming.hopeless:
-            return
+    def on_request(self, incoming: Incoming) -> None:
+        """Answer it now, or in its turn; a client that sends more than may wait is cut off."""
         if not self._busy:
             self._start(incoming)
-        elif len(self._waiting) < limits.PIPELINED_REQUESTS:
+        elif self._has_room(incoming):
             self._waiting.append(incoming)
         else:
             self.abort()
 
-    @property
-    def _now_incoming(self) -> Incoming:
-        assert self._incoming is not None
-        return self._incoming
+    def on_upgrade(self, incoming: Incoming, rest: bytes) -> None:
+        if self._busy:
+            self.on_unreadable("invalid_request", "No upgrade while a request is answered.")
+        else:
+            self._cancel_timer()
+            self.app.upgrade(self, incoming, rest)
+
+    def on_unreadable(self, code: str, message: str | None) -> None:
+        refused = Incoming(0)
+        refused.refuse(code, message)
+        self._give_up(refused)
+
+    def on_fault(self, fault: BaseException) -> None:
+        """Law 10: whether a request was read or a page was made, it ends this connection alone."""
+        log.error("fault in a request", exc_info=fault)
+        self._busy = self._driver is not None
+        self.on_unreadable("internal_error", None)
 
     # ---- requests
 
+    def _has_room(self, incoming: Incoming) -> bool:
+        kept = sum(each.kept_bytes for each in self._waiting) + incoming.kept_bytes
+        return (
+            len(self._waiting) < limits.PIPELINED_REQUESTS
+            and kept <= self.app.settings.limits.request_bytes
+        )
+
+    def _give_up(self, incoming: Incoming) -> None:
+        """Read no further: answer it, and close behind the answer."""
+        if not self._reader.stopped:
+            self._reader.stopped = True
+            incoming.keep_alive = False
+            self.on_request(incoming)
+
     def _start(self, incoming: Incoming) -> None:
-        """Answer one request whose body is all there (or is hopelessly long)."""
+        """Answer one request whose body is all there, or is given up."""
         self._cancel_timer()
         self._busy = True
         self.app.answer(self, incoming)
@@ -175,9 +161,17 @@ class HttpConnection(asyncio.Protocol):
     def wait_for(self, page: Coroutine[None, None, None]) -> None:
         """Let a page that reads the database be made beside the loop."""
         self._task = asyncio.get_running_loop().create_task(page)
+        self._task.add_done_callback(self._page_made)
+
+    def _page_made(self, task: asyncio.Task[None]) -> None:
+        fault = None if task.cancelled() else task.exception()
+        if fault is not None:
+            self.on_fault(fault)
 
     def turn_begins(self, client: HttpClient, driver: Driver) -> None:
         self._client, self._driver = client, driver
+        if self._slow:
+            driver.pause()
         driver.begin()
 
     def answer_ended(self, close: bool) -> None:
@@ -187,35 +181,25 @@ class HttpConnection(asyncio.Protocol):
         if self._transport_closed:
             return
         if close or self.app.draining:
-            self.close()
+            self._part()
         elif self._waiting:
             self._start(self._waiting.popleft())
         else:
-            self._wait(limits.IDLE_SECONDS, self.close)
+            self._await()
 
-    def _upgrade(self, rest: bytes) -> None:
-        incoming, self._incoming = self._now_incoming, None
-        self._cancel_timer()
-        self.app.upgrade(self, incoming, rest)
+    def _part(self) -> None:
+        """Close behind the last answer. What the client may still be sending is read away first: a
+        close over unread bytes is a reset, which can overtake the answer (RFC 9112 9.6)."""
+        if not self._reader.stopped:
+            self.close()
+            return
+        if self.transport is not None and self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._wait(limits.CLOSE_SECONDS, self.close)
 
     def handed_over(self) -> None:
         """The transport has another protocol from now on: this is no connection any more."""
-        self._cancel_timer()
-        if self._stall is not None:
-            self._stall.stop()
-        self.app.connections.discard(self)
-
-    def _refuse_bytes(self) -> None:
-        """What came is no HTTP/1.1 request; nothing after it can be understood either."""
-        if not self._busy:
-            head = answers.error_headers(self.app.new_id(), False, None)
-            error = errors.error_object(
-                "invalid_request", "The bytes are no HTTP/1.1 request with sound headers."
-            )
-            body = errors.http_body(error, head[1][1])
-            self.write(answers.whole(400, body, head, close=True))
-            self.close()
-        self._lingering = True
+        self._leave_app()
 
     # ---- the client's side of a turn
 
@@ -246,11 +230,29 @@ class HttpConnection(asyncio.Protocol):
             self._client.gone = True
             self._driver.client_gone()
 
+    def _leave_app(self) -> None:
+        self._cancel_timer()
+        if self._stall is not None:
+            self._stall.stop()
+        self.app.connections.discard(self)
+
     # ---- clocks
+
+    def _await(self) -> None:
+        """Set the clock of what comes next: a request, the rest of its head, its body."""
+        incoming = self._reader.incoming
+        if incoming is None:
+            self._wait(limits.IDLE_SECONDS, self.close)
+        elif not incoming.head_done:
+            self._wait(limits.HEADER_SECONDS, self.close)
+        else:
+            if incoming.expects_continue and not incoming.received:
+                self.write(CONTINUE)
+            self._wait(limits.BODY_GRACE_SECONDS, self._check_rate)
 
     def _check_rate(self) -> None:
         """A body must come at a least average rate once its grace is over."""
-        incoming = self._incoming
+        incoming = self._reader.incoming
         if incoming is None:
             return
         least = incoming.checks * limits.BODY_GRACE_SECONDS * limits.BODY_BYTES_PER_SECOND

@@ -8,6 +8,8 @@ from latchway.ports import Key
 from latchway.serve import limits
 from latchway.wire.request import RequestFault
 
+VERSIONS = frozenset({"1.0", "1.1"})
+
 REFUSED_BODY_FACTOR = 2
 """A refused body is read to its end, but only up to so many times the limit of a body."""
 
@@ -22,6 +24,8 @@ class Incoming:
     headers: dict[str, str] = field(default_factory=dict)
     keep_alive: bool = True
     http11: bool = True
+    upgrade: bool = False
+    """It asks for a WebSocket."""
     key: Key | None = None
     refusal: RequestFault | None = None
     head_done: bool = False
@@ -30,6 +34,7 @@ class Incoming:
     hopeless: bool = False
     """The body is so long that the connection closes rather than reads it."""
     _head_bytes: int = 0
+    _hosts: int = 0
     _parts: list[bytes] = field(default_factory=list)
 
     def on_url(self, url: bytes) -> None:
@@ -37,10 +42,40 @@ class Incoming:
         self._count(len(url))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header; several of one name are joined as RFC 9110 5.3 says."""
+        """Keep a header; several of one name are joined as RFC 9110 5.3 says. A trailer is none: it
+        comes behind the body, where nobody has looked at it before (RFC 9110 6.5.1)."""
+        if self.head_done:
+            return
         self._count(len(name) + len(value) + 4)
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         self.headers[key] = f"{self.headers[key]}, {text}" if key in self.headers else text
+        self._hosts += key == "host"
+
+    def on_head(self, method: str, version: str, *, keep_alive: bool, upgrade: bool) -> None:
+        """The head is whole. `upgrade`: it asks for another protocol, and says so as it must."""
+        self.head_done = True
+        self.method, self.keep_alive, self.http11 = method, keep_alive, version == "1.1"
+        self.upgrade = (
+            upgrade and method == "GET" and self.headers.get("upgrade", "").lower() == "websocket"
+        )
+        for wrong, message in self._faults(version):
+            if wrong:
+                self.refuse("invalid_request", message)
+                self.keep_alive = False
+
+    def _faults(self, version: str) -> tuple[tuple[bool, str], ...]:
+        """What RFC 9112 refuses and the parser lets pass (2.3, 3.2, 6.1, 9.3)."""
+        coded = self.headers.get("transfer-encoding", "chunked").strip().lower()
+        return (
+            (version not in VERSIONS, "The gateway speaks HTTP/1.1 and HTTP/1.0."),
+            (self.method == "CONNECT", "The gateway is no proxy."),
+            (self.http11 and self._hosts != 1, "Send one Host header."),
+            (coded != "chunked", "Send the body chunked, or with its length."),
+            (
+                not self.http11 and "transfer-encoding" in self.headers,
+                "HTTP/1.0 has no transfer codings; send the body with its length.",
+            ),
+        )
 
     def _count(self, size: int) -> None:
         self._head_bytes += size
@@ -67,6 +102,11 @@ class Incoming:
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
 
     @property
+    def kept_bytes(self) -> int:
+        """Of its body, in memory."""
+        return 0 if self.refusal is not None else self.received
+
+    @property
     def path(self) -> str:
         return self.url.partition(b"?")[0].decode("latin-1")
 
@@ -75,9 +115,11 @@ class Incoming:
         return self.url.partition(b"?")[2].decode("latin-1")
 
     @property
-    def upgrade(self) -> bool:
-        return self.headers.get("upgrade", "").lower() == "websocket" and self.method == "GET"
+    def bearer(self) -> str:
+        """The secret in `Authorization: Bearer …`; empty if there is none."""
+        scheme, _, secret = self.headers.get("authorization", "").partition(" ")
+        return secret.strip() if scheme.lower() == "bearer" else ""
 
     @property
     def expects_continue(self) -> bool:
-        return self.headers.get("expect", "").lower() == "100-continue"
+        return self.http11 and self.headers.get("expect", "").lower() == "100-continue"

@@ -13,13 +13,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote
 
 from latchway.log import metrics
 from latchway.serve import answers
 from latchway.serve.incoming import Incoming
 from latchway.settings import Secret
 from latchway.wire import errors
+from latchway.wire.request import RequestFault
 
 if TYPE_CHECKING:
     from latchway.serve.app import App
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 LIST_DEFAULT = 100
 LIST_MOST = 1000
 """Records in one answer of the admin API."""
+LIMIT = re.compile("[1-9][0-9]{0,8}", re.ASCII)
+
+NO_RECORD = "There is no record of such a request; records are kept for `log.keep_days`."
 
 
 class Reader(Protocol):
@@ -58,10 +62,6 @@ class Path:
     admin: bool = False
 
 
-class Missing(Exception):
-    """What was asked for is not there; the argument is a code of wire/errors.py."""
-
-
 def as_json(value: Any, status: int = 200) -> Page:
     return Page(status, json.dumps(value, ensure_ascii=False).encode())
 
@@ -74,9 +74,10 @@ def models(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
 
 
 def model(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
-    if match["id"] not in app.settings.models:
-        raise Missing("model_not_found")
-    return as_json(_model(match["id"]))
+    name = unquote(match["id"])
+    if name not in app.settings.models:
+        raise RequestFault("model_not_found", "", "model")
+    return as_json(_model(name))
 
 
 def _model(name: str) -> dict[str, Any]:
@@ -88,7 +89,7 @@ def own_request(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
     assert incoming.key is not None
     record = app.reader.request(match["id"], incoming.key.name)
     if record is None:
-        raise Missing("not_found")
+        raise RequestFault("not_found", NO_RECORD)
     return as_json(without_costs(record))
 
 
@@ -118,7 +119,7 @@ def ready(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
 def figures(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
     token = app.settings.metrics_token
     if token is not None and not _bears(incoming, token):
-        raise Missing("invalid_api_key")
+        raise RequestFault("invalid_api_key", "The metrics token is missing or wrong.")
     states = [(each["route"], each["state"]) for each in _route_states(app)]
     app.ports.metrics.route_states(states)
     return Page(200, app.ports.metrics.render(), metrics.CONTENT_TYPE)
@@ -126,14 +127,15 @@ def figures(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
 
 def admin_requests(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
     asked = parse_qs(incoming.query).get("limit", [str(LIST_DEFAULT)])[0]
-    limit = int(asked) if asked.isdigit() else LIST_DEFAULT
-    return as_json(app.reader.requests(min(limit, LIST_MOST)))
+    if LIMIT.fullmatch(asked) is None:
+        raise RequestFault("invalid_request", f"limit: 1 to {LIST_MOST} records.", "limit")
+    return as_json(app.reader.requests(min(int(asked), LIST_MOST)))
 
 
 def admin_request(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
     record = app.reader.request(match["id"], None)
     if record is None:
-        raise Missing("not_found")
+        raise RequestFault("not_found", NO_RECORD)
     return as_json(record)
 
 
@@ -220,13 +222,13 @@ async def _beside(
     _write(app, connection, incoming, page)
 
 
-def _made(app: App, incoming: Incoming, row: Path, match: re.Match[str]) -> Page | str:
-    """The page, or the code of why there is none."""
+def _made(app: App, incoming: Incoming, row: Path, match: re.Match[str]) -> Page | RequestFault:
+    """The page, or why there is none."""
     assert row.page is not None
     try:
         return row.page(app, incoming, match)
-    except Missing as missing:
-        return str(missing)
+    except RequestFault as fault:
+        return fault
 
 
 def _admin(app: App, incoming: Incoming) -> bool:
@@ -239,13 +241,14 @@ def _admin(app: App, incoming: Incoming) -> bool:
 
 
 def _bears(incoming: Incoming, token: Secret) -> bool:
-    given = incoming.headers.get("authorization", "")
-    return hmac.compare_digest(given.encode(), f"Bearer {token.reveal()}".encode())
+    return hmac.compare_digest(incoming.bearer.encode(), token.reveal().encode())
 
 
-def _write(app: App, connection: HttpConnection, incoming: Incoming, page: Page | str) -> None:
-    if isinstance(page, str):
-        incoming.refuse(page)
+def _write(
+    app: App, connection: HttpConnection, incoming: Incoming, page: Page | RequestFault
+) -> None:
+    if isinstance(page, RequestFault):
+        incoming.refuse(page.code, page.message, page.param)
         refuse(app, connection, incoming)
         return
     headers = [("content-type", page.content_type), ("x-request-id", app.new_id())]

@@ -86,8 +86,9 @@ class HttpClient:
         self._answer(status, errors.http_body(error, self._request_id), headers)
 
     def end(self) -> None:
-        """A body never ends cleanly without a terminal event: it is cut then."""
-        if self.gone or self._body_ended or not self._head_sent:
+        """A body never ends cleanly without a terminal event: it is cut then, and so is an answer
+        that never began."""
+        if self.gone or self._body_ended:
             return
         if self._told_end:
             self._end_body()
