@@ -63,6 +63,8 @@ UNUSUAL: dict[str, list[Any]] = {
         {"type": "mcp"},
         {"type": "file_search"},
         {"type": "function", "name": "f", "never_heard_of": 1},
+        {"type": "function", "parameters": {"file_id": "f"}},
+        {"type": "custom", "name": "f", "format": {"file_id": "f"}},
         {"type": "namespace", "tools": [{"type": "shell"}]},
         {"name": "no type"},
         "text",

@@ -110,7 +110,14 @@ def test_a_comment_in_a_read_with_events_is_told() -> None:
 
 def test_a_byte_order_mark_may_come_in_pieces_and_only_once() -> None:
     assert blocks_of(BOM[:1], BOM[1:2], BOM[2:] + DELTA) == [DELTA]
-    assert blocks_of(BOM[:2], BOM[2:] + BOM + DELTA) == [BOM + DELTA]
+    event, data = DELTA.split(b"\n", 1)
+    assert blocks_of(BOM[:2], BOM[2:] + BOM + event + b"\n" + data) == [data]
+
+
+@pytest.mark.parametrize("line", [b"data: 7", b"id: 7", b""])
+def test_no_block_begins_with_what_a_client_would_take_off_a_streams_head(line: bytes) -> None:
+    [frame] = frames_of(b"\n" + BOM + line + b"\ndata: 8\n\n")
+    assert (frame.data, frame.block) == (b"8", b"data: 8\n\n")
 
 
 def test_data_lines_are_joined_by_a_line_feed_and_lose_one_blank() -> None:

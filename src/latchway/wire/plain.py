@@ -59,8 +59,14 @@ class _Item(msgspec.Struct, forbid_unknown_fields=True, gc=False):
             raise ValueError("a reference")
 
 
+class _Grammar(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    type: Literal["text", "grammar"]
+    syntax: Text = None
+    definition: Text = None
+
+
 class _Tool(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """`parameters` and `format` are the client's own schemas."""
+    """Beside a `name`, `parameters` are the client's own schema."""
 
     type: Literal["function", "custom", "namespace", "web_search", "image_generation"]
     name: Text = None
@@ -68,10 +74,15 @@ class _Tool(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     strict: bool | None = None
     defer_loading: bool | None = None
     parameters: msgspec.Raw = msgspec.Raw()
-    format: msgspec.Raw = msgspec.Raw()
+    format: _Grammar | None = None
     tools: list[_Tool] | None = None
     search_context_size: Text = None
     external_web_access: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Whose schema it is, only a name tells (wire/bindings.py)."""
+        if self.name is None and bytes(self.parameters):
+            raise ValueError("a schema of nobody's")
 
 
 _ENTRIES = msgspec.json.Decoder(list[msgspec.Raw])

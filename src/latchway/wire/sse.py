@@ -20,6 +20,8 @@ from latchway.wire.frame import Frame
 from latchway.wire.meaning import TERMINAL, frame
 
 _BOM = b"\xef\xbb\xbf"
+"""At a stream's head it says nothing, within one it makes a line unknown; a line that begins with
+it does not pass, for what stands here within a stream may stand at the head of the client's."""
 _COLON = ord(":")
 _DONE = b"[DONE]"
 _NOT_PASSED = (b"id", b"retry")
@@ -195,7 +197,7 @@ def _fields(block: bytes) -> tuple[bytes, bytes, bytes]:
     for line in lines:
         field, _, value = line.rstrip(b"\r\n").partition(b":")
         value = value.removeprefix(b" ")
-        if field in _NOT_PASSED or _is_comment(line, field, value, data):
+        if field in _NOT_PASSED or field.startswith(_BOM) or _is_comment(line, field, value, data):
             continue
         passed.append(line)
         if field == b"event":
