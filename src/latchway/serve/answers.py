@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 
 import msgspec
 
 from latchway.wire import errors
+from latchway.wire.frame import Frame
 
 JSON_TYPE = "application/json"
 
@@ -18,6 +19,8 @@ STREAM_HEADERS = (
 )
 
 LAST_CHUNK = b"0\r\n\r\n"
+
+NUMBER = b'"sequence_number"'
 
 Header = tuple[str, str]
 
@@ -56,12 +59,19 @@ class _Numbered(msgspec.Struct):
     sequence_number: int | None = None
 
 
-def sequence_after(data: bytes | None) -> int:
+def last_numbered(frames: Sequence[Frame]) -> Frame | None:
+    """The last event that speaks of a sequence number; neutral ones and broken ones may not."""
+    if NUMBER in frames[-1].data:
+        return frames[-1]
+    return next((frame for frame in reversed(frames) if NUMBER in frame.data), None)
+
+
+def sequence_after(numbered: Frame | None) -> int:
     """The sequence number that follows an event's; 0 if there was none or it has no number."""
-    if data is None:
+    if numbered is None:
         return 0
     try:
-        number = msgspec.json.decode(data, type=_Numbered).sequence_number
+        number = msgspec.json.decode(numbered.data, type=_Numbered).sequence_number
     except (msgspec.DecodeError, msgspec.ValidationError):
         return 0
     return 0 if number is None else number + 1

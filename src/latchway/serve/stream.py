@@ -43,7 +43,8 @@ class HttpClient:
         self._head_sent = False
         self._told_end = False
         self._body_ended = False
-        self._last: Frame | None = None
+        self._numbered: Frame | None = None
+        """The last delivered event that has a sequence number."""
 
     # ---- ports.Client
 
@@ -58,20 +59,20 @@ class HttpClient:
 
     def deliver(self, command: do.Deliver) -> None:
         frames = command.frames
-        self._last = frames[-1]
+        last = frames[-1]
         if not self._streamed:
-            self._answer(200, self._last.block, self._whole_headers(command.replay))
+            self._answer(200, last.block, self._whole_headers(command.replay))
             return
+        self._numbered = answers.last_numbered(frames) or self._numbered
         opening = b"" if self._head_sent else self._stream_head(command.replay)
-        self._told_end = self._last.kind not in (Kind.OUTPUT, Kind.LIFECYCLE, Kind.NEUTRAL)
+        self._told_end = last.kind not in (Kind.OUTPUT, Kind.LIFECYCLE, Kind.NEUTRAL)
         body = b"".join([frame.block for frame in frames])
-        self._write_body(body, opening, last=self._last.kind in LAST_KINDS)
+        self._write_body(body, opening, last=last.kind in LAST_KINDS)
 
     def pass_answer(self, command: do.PassAnswer) -> None:
         answer = command.answer
-        headers = answers.error_headers(
-            self._request_id, command.retryable, answer.note.retry_after
-        )
+        retryable = command.retryable and errors.may_be_sent_again(answer.note.code)
+        headers = answers.error_headers(self._request_id, retryable, answer.note.retry_after)
         headers[0] = ("content-type", answer.content_type or answers.JSON_TYPE)
         headers += _allowed(answer) + _replay(command.replay)
         self._answer(answer.status, answer.body, headers)
@@ -102,7 +103,7 @@ class HttpClient:
         data = errors.sse_failure(
             error,
             self._request_id,
-            answers.sequence_after(self._last.data if self._last else None),
+            answers.sequence_after(self._numbered),
             command.response_id,
             command.created_at,
             command.model,

@@ -11,13 +11,12 @@ from typing import Any
 import msgspec
 
 from latchway.wire.errors import (
-    TABLE,
     UPSTREAM_STATUS,
-    Retry,
     ascii_json,
     bounded_wait,
     error_object,
     error_type,
+    may_be_sent_again,
     status_of,
 )
 from latchway.wire.frame import Answer, Frame, Note
@@ -81,8 +80,7 @@ def _complete(
         error["message"] = "The upstream reported an error without a message."
     if not isinstance(error.get("type"), str) or error["type"] == "error":
         error["type"] = error_type(status)
-    row = TABLE.get(code) if isinstance(code, str) else None
-    error["retryable"] = retryable and not (row and row.retry is Retry.NO)
+    error["retryable"] = retryable and may_be_sent_again(code)
     error["retry_after"] = bounded_wait(retry_after)
     return error
 

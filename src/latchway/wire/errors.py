@@ -161,6 +161,12 @@ def status_of(code: str | None, untold: int = UNTOLD_STATUS) -> int:
     return untold if row is None or row.status is None else row.status
 
 
+def may_be_sent_again(code: str | None) -> bool:
+    """False: the code's row says a flat no, whoever said the code and whatever rule (b) says."""
+    row = TABLE.get(code) if isinstance(code, str) else None
+    return row is None or row.retry is not Retry.NO
+
+
 def error_type(status: int) -> str:
     """`error.type` for an HTTP status (interface.md, Errors)."""
     if status == 429:
