@@ -101,7 +101,7 @@ class HttpConnection(asyncio.Protocol):
 
     def on_head(self, incoming: Incoming) -> None:
         self.app.look(incoming)
-        if incoming.expects_continue and incoming.refusal is not None:
+        if incoming.unframed or (incoming.expects_continue and incoming.refusal is not None):
             self._give_up(incoming)
         elif not self._busy:
             self._await()

@@ -26,6 +26,8 @@ class Incoming:
     http11: bool = True
     upgrade: bool = False
     """It asks for a WebSocket."""
+    unframed: bool = False
+    """Where it ends cannot be told for sure: nothing behind its head may be read as a request."""
     key: Key | None = None
     refusal: RequestFault | None = None
     head_done: bool = False
@@ -44,9 +46,9 @@ class Incoming:
     def on_header(self, name: bytes, value: bytes) -> None:
         """Keep a header; several of one name are joined as RFC 9110 5.3 says. A trailer is none: it
         comes behind the body, where nobody has looked at it before (RFC 9110 6.5.1)."""
-        if self.head_done:
-            return
         self._count(len(name) + len(value) + 4)
+        if self.head_done or self._head_bytes > limits.HEADER_BYTES:
+            return
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         self.headers[key] = f"{self.headers[key]}, {text}" if key in self.headers else text
         self._hosts += key == "host"
@@ -58,15 +60,18 @@ class Incoming:
         self.upgrade = (
             upgrade and method == "GET" and self.headers.get("upgrade", "").lower() == "websocket"
         )
-        for wrong, message in self._faults(version):
+        for wrong, message in self._faults(version, upgrade):
             if wrong:
                 self.refuse("invalid_request", message)
-                self.keep_alive = False
+                self.unframed = True
 
-    def _faults(self, version: str) -> tuple[tuple[bool, str], ...]:
-        """What RFC 9112 refuses and the parser lets pass (2.3, 3.2, 6.1, 9.3)."""
+    def _faults(self, version: str, upgrade: bool) -> tuple[tuple[bool, str], ...]:
+        """What RFC 9112 refuses and the parser lets pass (2.3, 3.2, 6.1); and a body behind an
+        upgrade, which the parser does not read."""
         coded = self.headers.get("transfer-encoding", "chunked").strip().lower()
+        sized = self.headers.get("content-length", "0") != "0"
         return (
+            (upgrade and (sized or "transfer-encoding" in self.headers), "Send no Upgrade header."),
             (version not in VERSIONS, "The gateway speaks HTTP/1.1 and HTTP/1.0."),
             (self.method == "CONNECT", "The gateway is no proxy."),
             (self.http11 and self._hosts != 1, "Send one Host header."),
@@ -81,6 +86,7 @@ class Incoming:
         self._head_bytes += size
         if self._head_bytes > limits.HEADER_BYTES:
             self.headers.clear()
+            self.unframed = True
             self.refuse("request_too_large", f"The head is over {limits.HEADER_BYTES} bytes.")
 
     def on_body(self, part: bytes) -> None:
