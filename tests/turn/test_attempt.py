@@ -81,6 +81,8 @@ def test_a_whole_answer_has_one_clock(facts: dict[str, Any], due: float) -> None
         (METERED, True),
         (frame(Kind.LIFECYCLE, metered=True, usage=TEN_FIVE), True),
         (frame(Kind.NEUTRAL, metered=True), True),
+        (frame(Kind.LIFECYCLE, output=True), True),
+        (frame(Kind.FAILED, output=True), True),
         (frame(Kind.FAILED, metered=True, usage_absurd=True), True),
     ],
 )

@@ -74,6 +74,33 @@ def test_usage_that_cannot_be_true_is_noted() -> None:
     assert event.note == Note(metered=True, usage_absurd=True)
 
 
+ITEMS = [{"type": "message", "content": []}]
+
+
+@pytest.mark.parametrize("said", ["response.in_progress", "response.failed", "error", "ping"])
+@pytest.mark.parametrize(
+    ("output", "holds"),
+    [(ITEMS, True), ([{}], True), ([[]], True), ([None], True), ([], False), (None, False),
+     ("text", False), ({"0": "x"}, False)],
+)  # fmt: skip
+def test_output_in_an_event_that_is_none_itself_is_noted(
+    said: str, output: Any, holds: bool
+) -> None:
+    assert note_of({"type": said, "response": {"output": output}}).output is holds
+
+
+def test_output_is_noted_whatever_else_cannot_be_read() -> None:
+    spaced = b'{"type":"response.failed","response":{"output":[ \n ],"x":%b}}'
+    assert frame(spaced % b"NaN", b"").note == frame(spaced % b"0", b"").note == Note()
+    lenient = frame(b'{"type":"response.failed","response":{"output":[NaN]}}', b"")
+    assert lenient.note == Note(output=True)
+
+
+def test_the_output_of_a_result_is_left_unread() -> None:
+    note = note_of({"type": "response.completed", "response": {"output": ITEMS}})
+    assert not note.output
+
+
 def test_output_without_usage_has_no_note() -> None:
     assert read({"type": "x", "response": {"usage": None}}).note is None
     assert read({"type": "x", "usage": {}, "error": {"code": "c"}}).note is None

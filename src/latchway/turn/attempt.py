@@ -65,7 +65,7 @@ class Attempt:
         if note.response_id is not None:
             self.response_id = note.response_id
             self.created_at, self.model = note.created_at, note.model
-        if note.metered:
+        if note.metered or note.output:
             self.observed = True
         if note.usage is not None and (ended or note.metered):
             self.usage = note.usage
@@ -74,7 +74,7 @@ class Attempt:
     def observe(self, frames: Iterable[Frame]) -> None:
         """Count frames that have arrived behind a failure and are not delivered (R1.3, R6)."""
         for frame in frames:
-            if frame.metered or frame.kind not in UNTAKEN:
+            if frame.metered or frame.kind not in UNTAKEN or (frame.note and frame.note.output):
                 self.observed = True
             if self.usage is None and frame.note is not None and frame.metered:
                 self.usage = frame.note.usage

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+NO_OUTPUT = msgspec.Raw(b"[]")
+
 
 class Response(msgspec.Struct, gc=False):
     """The members of a response object that are read."""
@@ -23,6 +25,8 @@ class Response(msgspec.Struct, gc=False):
     status: Any = None
     usage: Any = None
     error: Any = None
+    output: msgspec.Raw = NO_OUTPUT
+    """Unread: the output of a whole answer may be large."""
 
 
 class Event(msgspec.Struct, gc=False):
@@ -71,7 +75,16 @@ def leniently(data: bytes, shape: type[Shape]) -> Shape | None:
         return None
     if not isinstance(found.get("response"), dict):
         found.pop("response", None)
+    if shape is not Output:
+        _leave_output_unread(found)
     return msgspec.convert(found, shape)
+
+
+def _leave_output_unread(found: dict[str, Any]) -> None:
+    """As the strict reader does; `found` is read for nothing else than the named members."""
+    for holder in (found, found.get("response", {})):
+        if "output" in holder:
+            holder["output"] = msgspec.Raw(json.dumps(holder["output"]).encode())
 
 
 def _finite_or_text(digits: str) -> float | str:

@@ -50,6 +50,8 @@ class Note(msgspec.Struct, frozen=True, gc=False):
     """The usage, if it is there whole and can be true; zero is zero, not missing (R6)."""
     usage_absurd: bool = False
     """Usage is there and cannot be true: missing for the bill, and an alarm."""
+    output: bool = False
+    """Output stands in the response object of an event that is none itself (R1.3)."""
     code: str | None = None
     """The error's code; an integer code as its digits."""
     retryable: bool | None = None

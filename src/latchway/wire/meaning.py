@@ -36,6 +36,8 @@ KINDS: Final[dict[str, Kind]] = {
 
 FAILURES: Final = frozenset({Kind.FAILED, Kind.ERROR})
 TERMINAL: Final = FAILURES | {Kind.COMPLETED, Kind.INCOMPLETE}
+TAKEN: Final = frozenset({Kind.OUTPUT, Kind.COMPLETED, Kind.INCOMPLETE})
+"""Kinds that are output or a result, whatever stands in them."""
 
 _NAMED = {name.encode(): kind for name, kind in KINDS.items()}
 _NAMED_FAILURES = {name: kind for name, kind in _NAMED.items() if kind in FAILURES}
@@ -170,11 +172,18 @@ def _note(event: Event, kind: Kind) -> Note:
         metered=metered,
         usage=usage,
         usage_absurd=absurd,
+        output=kind not in TAKEN and _holds_items(response.output),
         code=_first(_code, "code", levels),
         retryable=_first(_mark, "retryable", levels),
         retry_after=_first(_number, "retry_after", levels),
         error=_error(levels),
     )
+
+
+def _holds_items(output: msgspec.Raw) -> bool:
+    """Is it a list with something in it?"""
+    text = bytes(output)
+    return text.startswith(b"[") and text[1:].strip() != b"]"
 
 
 def _metered_note(event: Event) -> Note | None:
