@@ -217,9 +217,14 @@ class Whole:
         return (Broke(self._attempt, reason, self._may_have_run(body, answer.note)),)
 
     def _may_have_run(self, body: bytes, note: Note) -> bool:
-        """Metered, or the torn half of a result whose end only the close of the connection was."""
-        torn = self._head.content_type == "application/json" and not _is_json(body)
-        return note.metered or (torn and not self._streamed)
+        """Metered, or the torn half of a result."""
+        return note.metered or (not self._streamed and self._is_torn(body))
+
+    def _is_torn(self, body: bytes) -> bool:
+        """JSON that begins and does not end; or nothing to tell an end from a break by."""
+        if self._head.content_type != "application/json" or _is_json(body):
+            return False
+        return not self._head.says_its_length or body.lstrip().startswith(b"{")
 
 
 def _answer(head: Head, body: bytes) -> Answer:

@@ -27,6 +27,11 @@ class Head:
         """Is the body as it was asked for, `identity`, and not something compressed?"""
         return self.headers.get("content-encoding", "identity").strip().lower() in ("", "identity")
 
+    @property
+    def says_its_length(self) -> bool:
+        """Is the body's end told apart from the connection's (RFC 9112 6.3)?"""
+        return not self.headers.keys().isdisjoint(("transfer-encoding", "content-length"))
+
 
 def request_head(target: str, fields: Iterable[tuple[str, str]]) -> bytes:
     """The head of a POST. The caller has checked that no value holds a control character."""
@@ -152,9 +157,7 @@ class AnswerReader:
             self._stumble("the upstream used a transfer coding that was not asked for")
 
     def _ends_with_the_connection(self) -> bool:
-        if self.head is None:
-            return False
-        return not {"transfer-encoding", "content-length"} & self.head.headers.keys()
+        return self.head is not None and not self.head.says_its_length
 
     def _bound(self, unfinished: int) -> None:
         """Bytes that ended neither a field nor a piece of body pile up in the parser."""
