@@ -10,7 +10,7 @@ from latchway.turn import commands as do
 from latchway.turn import events as on
 from latchway.turn.commands import AttemptRecord
 from latchway.turn.machine import State, Terms
-from latchway.wire.frame import Frame, Kind
+from latchway.wire.frame import Answer, Frame, Kind
 from turn.made import (
     COMPLETED,
     CREATED,
@@ -209,7 +209,7 @@ def test_a_pair_is_final_if_either_is(pair: list[Frame], verdict: str, code: str
 def test_an_error_with_a_status_ends_the_wait() -> None:
     played = calling()
     played.arrive(CREATED, ERROR)
-    played.tell(on.Answered(1, do.Answer(429)))
+    played.tell(on.Answered(1, Answer(429)))
     assert last_record(played).code == "server_error"
 
 
