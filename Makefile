@@ -12,7 +12,7 @@ PROVEN := src/latchway/turn/*,src/latchway/wire/*,src/latchway/routes/select.py
 PROVEN := $(PROVEN),src/latchway/ledger/prices.py,src/latchway/ledger/reservation.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lint format docs wheel relock clean
+.PHONY: help run demo test lint format docs fuzz wheel relock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ format: $(READY) ## rewrite src and tests in the one format
 
 docs: $(READY) ## print the pages of docs/ that are made from tables
 	$(BIN)/python tools/print_docs.py
+
+fuzz: $(READY) ## 5 million new inputs for all that reads; TARGET=, SEED=, FILE=: one again
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(if $(INPUTS),--inputs $(INPUTS)) \
+		$(if $(TARGET),--target $(TARGET)) $(if $(SEED),--seed $(SEED)) $(if $(FILE),--file $(FILE))
 
 wheel: $(READY) ## build dist/latchway-*.whl
 	$(BIN)/pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .

@@ -60,4 +60,5 @@ def tracked_files() -> tuple[Path, ...]:
 
 
 def _is_text(path: Path) -> bool:
-    return b"\0" not in path.read_bytes()[:4096]
+    data = path.read_bytes()
+    return b"\0" not in data[:4096] and data == data.decode(errors="ignore").encode()
