@@ -123,13 +123,20 @@ def test_the_usage_that_arrived(frames: list[Frame], usage: Usage | None) -> Non
     assert made.usage == usage
 
 
-def test_usage_behind_a_failure_counts_unless_the_failure_has_its_own() -> None:
+def test_usage_in_the_wait_behind_an_error_counts_unless_there_was_some() -> None:
     bare, own = attempt(), attempt()
-    bare.hear(OVERLOADED, 101.0)
-    own.hear(frame(Kind.FAILED, metered=True, usage=Usage(1, 1)), 101.0)
+    bare.hear(ERROR, 101.0)
+    own.hear(frame(Kind.ERROR, metered=True, usage=Usage(1, 1)), 101.0)
     for made in (bare, own):
-        made.observe([TEXT, COMPLETED])
+        made.second(COMPLETED)
     assert (bare.usage, own.usage) == (TEN_FIVE, Usage(1, 1))
+
+
+def test_usage_behind_the_last_event_is_on_no_bill() -> None:
+    made = attempt()
+    made.hear(OVERLOADED, 101.0)
+    made.observe([TEXT, COMPLETED])
+    assert (made.observed, made.usage) == (True, None)
 
 
 def test_what_the_response_is_called() -> None:

@@ -72,12 +72,20 @@ class Attempt:
         self.usage_absurd = self.usage_absurd or note.usage_absurd
 
     def observe(self, frames: Iterable[Frame]) -> None:
-        """Count frames that have arrived behind a failure and are not delivered (R1.3, R6)."""
+        """Count frames that have arrived behind a failure and are not delivered (R1.3).
+
+        They forbid a replay and are on no bill: how many of them came with the failure is chance.
+        """
         for frame in frames:
             if frame.metered or frame.kind not in UNTAKEN or (frame.note and frame.note.output):
                 self.observed = True
-            if self.usage is None and frame.note is not None and frame.metered:
-                self.usage = frame.note.usage
+
+    def second(self, frame: Frame) -> None:
+        """Take in an event that has come in the wait behind an `error`: it was waited for, so what
+        it meters counts (R6)."""
+        self.observe([frame])
+        if self.usage is None and frame.note is not None and frame.metered:
+            self.usage = frame.note.usage
 
     @property
     def connecting(self) -> bool:

@@ -115,7 +115,7 @@ class Running(Between):
     def _read_pair(self, frames: tuple[Frame, ...], now: float, out: list[Command]) -> None:
         """Look for the `response.failed`; any other event but a neutral one ends the wait."""
         for index, frame in enumerate(frames):
-            self.live.observe([frame])
+            self.live.second(frame)
             if frame.kind is Kind.NEUTRAL and self.live.hold.fits(frame):
                 self.live.hold.count(frame)
                 self.pair.append(frame)
