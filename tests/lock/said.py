@@ -11,7 +11,7 @@
 | `connected`, `sent` | the request can be written, is written |
 
 Then maybe: `N in, N out` (usage), `absurd usage`, `of N bytes`, `N bytes of text`, `retry after N`,
-`marked retryable`, `marked final`.
+`marked retryable`, `marked final`, `with output` (in the response object of the event).
 """
 
 from __future__ import annotations
@@ -99,6 +99,7 @@ def _note(words: str, code: str | None, response_id: str | None) -> Note:
         metered=absurd or (counts is not None and counts != Usage(0, 0)),
         usage=counts,
         usage_absurd=absurd,
+        output="with output" in words,
         code=code,
         retryable=mark[1] == "retryable" if mark else None,
         retry_after=_number(WAIT, words),
