@@ -14,6 +14,10 @@ from lock.record import Recorder, line
 from lock.script import Scenario
 
 
+MOST_TICKS_AT_ONCE = 10
+"""No moment has more clocks than that: beyond, one does not move."""
+
+
 class Bare:
     """The turn alone. Seconds on its clock count from `begin`."""
 
@@ -46,8 +50,10 @@ class Bare:
         self.tell(event)
 
     def passes(self, seconds: float) -> None:
-        until = self.now + seconds
+        until, ticks = self.now + seconds, 0
         while (due := self.turn.due()) is not None and due <= until:
+            ticks = ticks + 1 if due <= self.now else 0
+            assert ticks < MOST_TICKS_AT_ONCE, f"a clock that is always due at {due:g}s"
             self.now = max(self.now, due)
             seen = len(self.lines)
             self.tell(on.Tick())
