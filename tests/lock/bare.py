@@ -13,7 +13,6 @@ from lock import said
 from lock.record import Recorder, line
 from lock.script import Scenario
 
-
 MOST_TICKS_AT_ONCE = 10
 """No moment has more clocks than that: beyond, one does not move."""
 
