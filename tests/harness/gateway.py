@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from harness.clock import VirtualClock
-from harness.http import HttpPeer
+from harness.http import Answer, HttpPeer
 from harness.ledger import InlineLedger, InlineReader
 from harness.upstreams import ScriptedCall, ScriptedUpstreams
 from harness.websocket import SocketPeer
@@ -100,6 +101,18 @@ class Gateway:
         """A client whose handshake was accepted."""
         peer = self.connect()
         return SocketPeer.upgraded(peer, self.clock, headers)
+
+    def page(self, path: str, method: str = "GET", **headers: str | None) -> Answer:
+        """One answer, also of a page that is made beside the loop: then there is one for it."""
+
+        async def ask() -> Answer:
+            peer = self.connect()
+            peer.request(method, path, **headers)
+            while others := asyncio.all_tasks() - {asyncio.current_task()}:
+                await asyncio.gather(*others, return_exceptions=True)
+            return peer.answer
+
+        return asyncio.run(ask())
 
     @property
     def call(self) -> ScriptedCall:
