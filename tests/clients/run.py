@@ -125,7 +125,7 @@ class Books:
 def _differences(stage: Stage, books: Books, run: Run) -> Iterable[str]:
     records = books.records.get((run.client.key, run.way.name), [])
     if len(records) != run.times:
-        yield f"{len(records)} turns in the log, not {run.times}"
+        yield f"{len(records)} turns in the log, not {run.times}; seen: {run.printed}"
         return
     record = records[-1]
     calls = tuple(len(calls) for calls in stage.labs.calls(label(run.client, run.way)))
@@ -151,7 +151,8 @@ def verdicts(record: dict[str, Any]) -> tuple[str, ...]:
 
 def _known_ids(run: Run, record: dict[str, Any]) -> list[str]:
     """The one response id that the client may have seen."""
-    return [record["response_id"]] if run.seen.types and run.outcome.before else []
+    known = run.seen.types and (run.client.whole or run.outcome.before)
+    return [record["response_id"]] if known else []
 
 
 def main() -> int:

@@ -37,7 +37,7 @@ const MODES = {
     const events = client.responses.stream(request);
     for await (const event of events) noteEvent(seen, event);
     const final = await events.finalResponse();
-    if (final.output_text !== seen.text) throw new Error("the final text is another one");
+    if (final.status === "completed" && final.output_text !== seen.text) throw new Error("the final text is another one");
   },
 
   async body(client, request, seen) {
