@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from websockets.exceptions import InvalidState
 from websockets.frames import Frame as WsFrame
 from websockets.protocol import State
 from websockets.server import ServerProtocol
@@ -289,10 +288,7 @@ class SocketConnection(asyncio.Protocol):
         silent = self.app.clock.time() - self._heard
         if self._driver is None and not self._slow and silent > limits.PONG_SECONDS:
             self.transport.abort()
-            return
-        try:
+        elif self._open:
             self._protocol.send_ping(b"")
-        except InvalidState:
-            return
-        self._flush()
-        self._timers.after("ping", limits.PING_SECONDS, self._ping)
+            self._flush()
+            self._timers.after("ping", limits.PING_SECONDS, self._ping)
