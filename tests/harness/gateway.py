@@ -107,7 +107,7 @@ class Gateway:
 
         async def ask() -> Answer:
             peer = self.connect()
-            peer.request(method, path, **headers)
+            peer.request(method, path, None, **headers)
             while others := asyncio.all_tasks() - {asyncio.current_task()}:
                 await asyncio.gather(*others, return_exceptions=True)
             return peer.answer

@@ -119,6 +119,11 @@ class SocketPeer:
         return sum(frame.opcode == Opcode.PING for frame in self.frames)
 
     @property
+    def closed_by(self) -> tuple[int | None, str]:
+        """Code and reason of the server's close frame."""
+        return self.close_code, self.close_reason
+
+    @property
     def close_code(self) -> int | None:
         """Of the server's close frame, after which nothing may come."""
         for number, frame in enumerate(self.frames):

@@ -316,7 +316,7 @@ def test_draining_closes_what_is_idle_and_nothing_else() -> None:
     gateway.clock.advance()
 
     assert idle.closed
-    assert (socket.close_code, socket.close_reason) == (1012, "shutting_down")
+    assert socket.closed_by == (1012, "shutting_down")
     assert not turn.transport.lost
     sending.send(body())
     assert (sending.answer.status, sending.answer.code) == (503, "shutting_down")

@@ -406,13 +406,15 @@ def test_a_closed_connection_is_not_kept_for_a_client_that_takes_nothing() -> No
 # ---- our own faults
 
 
-def test_a_bug_ends_one_connection_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_bug_ends_one_connection_and_says_so(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gateway = Gateway()
 
     def broken(*_: object) -> None:
         raise LookupError("a bug")
 
-    gateway.app.look = broken  # type: ignore[method-assign]
+    monkeypatch.setattr(gateway.app, "look", broken)
     peer = gateway.connect()
     peer.send(LIVE)
 

@@ -271,13 +271,15 @@ def test_a_limit_that_is_none(limit: str) -> None:
 # ---- faults
 
 
-def test_a_page_that_cannot_be_made_says_so(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_page_that_cannot_be_made_says_so(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gateway = Gateway(admin_token=Secret(ADMIN))
 
     def broken() -> list[dict[str, Any]]:
         raise sqlite3.OperationalError("disk I/O error")
 
-    gateway.app.reader.keys = broken  # type: ignore[method-assign]
+    monkeypatch.setattr(gateway.app.reader, "keys", broken)
     answer = as_admin(gateway, "/admin/keys")
 
     assert (answer.status, answer.code) == (500, "internal_error")

@@ -382,7 +382,11 @@ def client(wire: Cut) -> HttpClient:
 def test_an_answer_without_an_end_is_cut_not_ended(commands: list[Any], cut: bool) -> None:
     wire = Cut()
     told = client(wire)
-    does = {do.SendHead: told.send_head, do.Deliver: told.deliver, do.Fail: told.fail}
+    does: dict[type[Any], Any] = {
+        do.SendHead: told.send_head,
+        do.Deliver: told.deliver,
+        do.Fail: told.fail,
+    }
     for command in commands:
         does[type(command)](command)
     told.end()

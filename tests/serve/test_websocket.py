@@ -397,7 +397,7 @@ def test_a_revoked_key_ends_the_socket_at_its_next_turn() -> None:
 
     assert peer.types[-2:] == ["response.completed", "error"]
     assert (peer.events[-1]["status"], peer.errors) == (401, ["invalid_api_key"])
-    assert (peer.close_code, peer.close_reason) == (1008, "invalid_api_key")
+    assert peer.closed_by == (1008, "invalid_api_key")
     assert len(gateway.ledger.records) == 1
 
 
@@ -427,7 +427,7 @@ def test_an_idle_socket_is_closed_after_an_hour() -> None:
     assert peer.close_code is None
     live(gateway, peer, 0.2)
 
-    assert (peer.close_code, peer.close_reason) == (1001, AGE)
+    assert peer.closed_by == (1001, AGE)
     assert peer.events == []
 
 
@@ -465,7 +465,7 @@ def test_a_turn_that_ends_within_its_grace_closes_the_idle_socket() -> None:
     gateway.clock.advance()
 
     assert peer.types == ["response.completed"]
-    assert (peer.close_code, peer.close_reason) == (1001, AGE)
+    assert peer.closed_by == (1001, AGE)
 
 
 @pytest.mark.parametrize("output", [True, False])
@@ -489,7 +489,7 @@ def test_beyond_its_grace_a_turn_is_ended(output: bool, held: bool) -> None:
 
     assert peer.events[-1]["type"] == "error"
     assert (peer.events[-1]["status"], peer.errors) == (400, [AGE])
-    assert (peer.close_code, peer.close_reason) == (1008, AGE)
+    assert peer.closed_by == (1008, AGE)
     assert gateway.ledger.figures() == (0, 0)
     assert gateway.record["attempts"][0]["failure"] == "gateway_stopped"
 

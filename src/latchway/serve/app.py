@@ -171,7 +171,7 @@ class App:
     def upgrade(self, connection: HttpConnection, incoming: Incoming, rest: bytes) -> None:
         """Open the WebSocket that was asked for, or say why not, before the upgrade."""
         if incoming.refusal is None and incoming.path != RESPONSES:
-            incoming.refuse("method_not_allowed", "Only /v1/responses takes a WebSocket.")
+            incoming.refuse("not_found", "A WebSocket is opened at /v1/responses.")
         if incoming.refusal is None and self.draining:
             incoming.refuse("shutting_down")
         if incoming.refusal is not None:
