@@ -25,14 +25,18 @@ class Unavailable(Exception):
 
 
 def python(requirements: str) -> str:
-    """The interpreter of an environment with what that requirement file names."""
+    """The interpreter of an environment with what that requirement file names, and no more.
+
+    Raises Unavailable.
+    """
     pins = HERE / f"requirements-{requirements}.txt"
     folder = _folder(requirements, pins)
     interpreter = folder / "bin" / "python"
     if not (folder / ".ready").exists():
         shutil.rmtree(folder, ignore_errors=True)
         _run(sys.executable, "-m", "venv", str(folder))
-        _run(str(interpreter), "-m", "pip", "install", "--quiet", "--requirement", str(pins))
+        pip = (str(interpreter), "-m", "pip", "install", "--quiet", "--no-deps")
+        _run(*pip, "--requirement", str(pins))
         (folder / ".ready").touch()
     return str(interpreter)
 

@@ -24,6 +24,8 @@ class Client:
     sdk: Sdk = PYTHON
     max_retries: int = 0
     """Of the SDK's own."""
+    adds_nothing: bool = False
+    """Its request has a model and an input, and cannot have more."""
 
     @property
     def key(self) -> str:
@@ -53,6 +55,7 @@ HTTP_MODES: tuple[Mode, ...] = (
 )
 ASYNC_MODES = tuple((f"async {mode}", wire, reads) for mode, wire, reads in HTTP_MODES)
 SOCKET: Mode = ("socket", over_websocket, as_it_is)
+KEPT_SOCKET: Mode = ("kept socket", over_websocket, as_it_is)
 ASYNC_SOCKET: Mode = ("async socket", over_websocket, as_it_is)
 
 
@@ -73,6 +76,15 @@ OLD, NEW = "openai-2.15.0", "openai-3.57.0"
 
 CLIENTS = (
     *_of("openai-python 2.15.0", OLD, "openai_python.py", HTTP_MODES + ASYNC_MODES),
+    Client(
+        "openai-python 2.15.0, the loop unchanged",
+        OLD,
+        "unchanged.py",
+        "stream",
+        over_http,
+        by_sdk,
+        adds_nothing=True,
+    ),
     *_of("openai-python 3.57.0", NEW, "openai_python.py", HTTP_MODES + ASYNC_MODES),
     *_of("openai-python 3.57.0", NEW, "openai_python.py", (SOCKET, ASYNC_SOCKET)),
     Client(
@@ -85,8 +97,8 @@ CLIENTS = (
         max_retries=2,
     ),
     *_of("openai-node 7.59.0", "node", "openai_node.mjs", (*HTTP_MODES, SOCKET), NODE),
-    *_of("websockets 16.0", OLD, "plain_websocket.py", (SOCKET,)),
-    *_of("websockets 17.4", NEW, "plain_websocket.py", (SOCKET,)),
+    *_of("websockets 16.0", OLD, "plain_websocket.py", (SOCKET, KEPT_SOCKET)),
+    *_of("websockets 17.4", NEW, "plain_websocket.py", (SOCKET, KEPT_SOCKET)),
     *_of("curl", "curl", "curl.py", (("stream", over_http, as_it_is), ("body", as_body, as_it_is))),
 )
 """Those of one environment stand together."""

@@ -62,6 +62,8 @@ def outcome(client: Client, way: Way) -> Outcome | None:
     """
     if way.failpoint and client.max_retries:
         return None
+    if client.adds_nothing and any(value is not None for value in way.request.values()):
+        return None
     return way.body if client.whole else way.streamed
 
 
