@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 
+from latchway.books import WHY_FORGIVEN
+from latchway.ledger import bill
+from latchway.log import record as logs
 from latchway.turn import commands as do
 from latchway.turn import events as on
 from latchway.turn.events import Binding, Event, Place
 from latchway.turn.machine import Terms, Turn
-from lock import said
+from lock import record, said
+from lock.money import RESERVED, TERMS
 from lock.record import Recorder, line
 from lock.script import Scenario
 
@@ -72,7 +76,7 @@ class Bare:
     # ---- what the turn asks for
 
     def _carry_out(self, command: do.Command) -> None:
-        self.lines += self.recorder.lines(command)
+        self.lines += self._told(command)
         match command:
             case do.SelectRoute():
                 self._choose(command.failed)
@@ -84,6 +88,23 @@ class Bare:
                 self._ask_ledger("close")
             case do.Open():
                 self._reach(command.attempt)
+
+    def _told(self, command: do.Command) -> list[str]:
+        match command:
+            case do.Reserve():
+                return [record.reserving(RESERVED)]
+            case do.Close():
+                return [record.closing(bill.close(command, TERMS, self._blame())[0])]
+            case do.Finish():
+                return record.logged(
+                    logs.record(command, ASKED, logs.Bill(), served_by=""), command
+                )
+        return self.recorder.lines(command)
+
+    def _blame(self) -> str:
+        """Whose loss it is if output was delivered that nobody pays for."""
+        failure = self.turn.records[-1].failure if self.turn.records else None
+        return WHY_FORGIVEN.get(failure or "", "upstream_broke")
 
     def _choose(self, failed: str | None) -> None:
         if self.route_choice == "fault":
@@ -130,6 +151,9 @@ class Bare:
         assert self.asked is not None
         self.tell(GRANTED[self.asked])
 
+
+ASKED = logs.Asked("", "alice", "alice", "m", "", True, 0.0)
+"""Who asks for every turn."""
 
 DOES: dict[str, Callable[[Bare, str], None]] = {
     "begin": lambda stage, _: stage.tell(on.Begin()),

@@ -6,14 +6,16 @@ there, and nothing of the machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from latchway.ledger.prices import format_usd
+from latchway.ports import Closing
 from latchway.turn import commands as do
-from latchway.turn.commands import AttemptRecord, Basis, Command
+from latchway.turn.commands import Command, Finish
 from latchway.wire import errors
 from latchway.wire.carried import carried
-from latchway.wire.frame import Frame, Kind, Usage
+from latchway.wire.frame import Frame, Kind
 from lock.said import label
 
 PORT_COLUMNS = 9
@@ -82,9 +84,6 @@ class Recorder:
     def select(self, command: do.SelectRoute) -> Iterator[str]:
         yield "select" if command.failed is None else f"select, not {command.failed}"
 
-    def reserve(self, command: do.Reserve) -> Iterator[str]:
-        yield "reserve"
-
     def replay(self, command: do.RecordReplay) -> Iterator[str]:
         yield f"record the replay on {command.place.route}"
 
@@ -97,51 +96,58 @@ class Recorder:
     def release(self, command: do.Release) -> Iterator[str]:
         yield f"release attempt {command.attempt}"
 
-    def close(self, command: do.Close) -> Iterator[str]:
-        known = f", {command.response_id} was made on {command.route}"
-        costs = "".join(
-            f", at a loss attempt {each.number}: {_usage(each.usage)}"
-            for each in command.unbilled
-            if each.usage is not None
-        )
-        yield f"{_bill(command)}{known if command.response_id else ''}{costs}"
 
-    def finish(self, command: do.Finish) -> Iterator[str]:
-        yield from map(_attempt, command.attempts)
-        parts = [
-            f"turn {command.outcome}",
-            command.code,
-            "replayed" if command.replayed else None,
-            f"delivered {command.delivered.name.lower()}",
-            command.response_id,
-            command.phase,
-            f"held {command.held_seconds:g}s" if command.held_seconds else None,
-            "released by timer" if command.released_by_timer else None,
-        ]
-        yield ", ".join(filter(None, parts))
+def reserving(amount: int) -> str:
+    return line("ledger", f"reserve {format_usd(amount)}")
 
 
-def _bill(command: do.Close) -> str:
-    match command.basis:
-        case Basis.USAGE:
-            assert command.usage is not None
-            return f"settle attempt {command.attempt}, {_usage(command.usage)}"
-        case Basis.ESTIMATE:
-            return f"settle attempt {command.attempt}, estimate of {command.output_bytes} bytes"
-        case Basis.FORGIVEN:
-            return f"refund, at a loss {command.output_bytes} bytes on {command.route}"
-    return "refund"
-
-
-def _attempt(record: AttemptRecord) -> str:
+def closing(told: Closing) -> str:
+    """How the ledger is told to end a turn's money."""
     parts = [
-        f"attempt {record.number} on {record.route}: {record.outcome}",
-        record.failure,
-        record.code,
-        f"HTTP {record.http_status}" if record.http_status not in (None, 200) else None,
-        _usage(record.usage) if record.usage else None,
-        "absurd usage" if record.usage_absurd else None,
-        f"{record.rule} {record.verdict}" if record.verdict else None,
+        _bill(told),
+        f"loss {format_usd(told.loss)} {told.loss_reason}" if told.loss else None,
+        f"{told.response_id} was made on {told.route}" if told.response_id else None,
+    ]
+    return line("ledger", ", ".join(filter(None, parts)))
+
+
+def logged(record: Mapping[str, Any], finish: Finish) -> list[str]:
+    """The log's record of a turn, and what only the figures say of it."""
+    absurd = [each.usage_absurd for each in finish.attempts]
+    lines = [_attempt(each, *more) for each, *more in zip(record["attempts"], absurd, strict=True)]
+    parts = [
+        f"turn {record['outcome']}",
+        record["code"],
+        "replayed" if record["replayed"] else None,
+        f"delivered {record['delivered']}",
+        record["response_id"],
+        finish.phase,
+        f"held {finish.held_seconds:g}s" if finish.held_seconds else None,
+        "released by timer" if finish.released_by_timer else None,
+    ]
+    return [line("log", what) for what in (*lines, ", ".join(filter(None, parts)))]
+
+
+def _bill(told: Closing) -> str:
+    if told.usage is None:
+        return "refund"
+    counted = {"upstream": "usage", "estimated": "estimate"}[told.basis]
+    return (
+        f"settle attempt {told.billed_attempt} at {format_usd(told.charge)},"
+        f" {counted} {_usage(told.usage)}"
+    )
+
+
+def _attempt(record: Mapping[str, Any], absurd: bool) -> str:
+    status = record["http_status"]
+    parts = [
+        f"attempt {record['number']} on {record['route']}: {record['outcome']}",
+        record["failure"],
+        record["code"],
+        f"HTTP {status}" if status not in (None, 200) else None,
+        f"usage {_usage(record['usage'])}" if record["usage"] else None,
+        "absurd usage" if absurd else None,
+        f"{record['rule']} {record['verdict']}" if record["verdict"] else None,
     ]
     return ", ".join(filter(None, parts))
 
@@ -155,8 +161,8 @@ def _failure(command: do.Fail) -> tuple[int, dict[str, Any]]:
     return errors.status_of(command.code), error
 
 
-def _usage(usage: Usage) -> str:
-    return f"usage {usage.input_tokens} in, {usage.output_tokens} out"
+def _usage(usage: Mapping[str, int]) -> str:
+    return f"{usage['input_tokens']} in, {usage['output_tokens']} out"
 
 
 def _retryable(yes: bool) -> str:
@@ -173,7 +179,6 @@ def _replay(value: str | None) -> str:
 
 TOLD: dict[type[Command], tuple[str, Callable[[Recorder, Any], Iterator[str]]]] = {
     do.SelectRoute: ("routes", Recorder.select),
-    do.Reserve: ("ledger", Recorder.reserve),
     do.RecordReplay: ("ledger", Recorder.replay),
     do.Open: ("upstream", Recorder.open_attempt),
     do.Drop: ("upstream", Recorder.drop),
@@ -183,6 +188,4 @@ TOLD: dict[type[Command], tuple[str, Callable[[Recorder, Any], Iterator[str]]]] 
     do.Deliver: ("client", Recorder.deliver),
     do.PassAnswer: ("client", Recorder.answer),
     do.Fail: ("client", Recorder.fail),
-    do.Close: ("ledger", Recorder.close),
-    do.Finish: ("log", Recorder.finish),
 }
