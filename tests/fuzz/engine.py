@@ -40,7 +40,7 @@ class Target:
     make: Callable[[Dice], bytes]
     check: Callable[[bytes], None]
     inputs: int
-    """Of a million of the whole run."""
+    """Of about a million of the whole run: few where one takes long."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fuzz import asked, configuration, event, stream, usage
+from fuzz import asked, configuration, event, stream, usage, websocket
 from fuzz.engine import Target
 
-TARGETS: Mapping[str, Target] = {
-    module.TARGET.name: module.TARGET for module in (stream, event, asked, usage, configuration)
-}
+MODULES = (stream, event, asked, usage, configuration, websocket)
+TARGETS: Mapping[str, Target] = {module.TARGET.name: module.TARGET for module in MODULES}
 
 
 def share(target: Target, inputs: int) -> int:
