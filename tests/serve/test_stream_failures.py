@@ -65,6 +65,22 @@ def test_a_failure_is_numbered_behind_the_last_number(reads: list[list[str]], nu
     assert json.loads(told)["sequence_number"] == number
 
 
+UPSTREAM = (("x-codex-turn-state", "A"), ("retry-after", "9999"))
+
+
+def test_early_headers_say_nothing_of_an_attempt_that_may_be_replayed() -> None:
+    early, late = Written(), Written()
+    for wire in (early, late):
+        client = client_on(wire)
+        client.upstream_headers(UPSTREAM)
+        if wire is early:
+            client.send_head(do.SendHead(None))
+        client.deliver(delivered(FOUR))
+    assert b"x-codex-turn-state" not in early.data
+    assert b"\r\nx-codex-turn-state: A\r\n" in late.data
+    assert b"retry-after" not in late.data
+
+
 @pytest.mark.parametrize(
     ("code", "should_retry"),
     [("rate_limit_exceeded", b"true"), ("who_knows", b"true"), ("model_not_found", b"false"),

@@ -12,6 +12,7 @@ from latchway.wire import errors
 from latchway.wire.carried import carried
 from latchway.wire.frame import Answer, Frame, Kind
 
+RETRY_AFTER = "retry-after"
 COMMENT = b": keepalive\n\n"
 
 LAST_KINDS = frozenset({Kind.COMPLETED, Kind.INCOMPLETE, Kind.FAILED})
@@ -49,9 +50,12 @@ class HttpClient:
     # ---- ports.Client
 
     def upstream_headers(self, headers: tuple[Header, ...]) -> None:
-        self._upstream_headers = headers
+        """`retry-after` is an error's, and told with one (`pass_answer`, `fail`)."""
+        self._upstream_headers = tuple(each for each in headers if each[0] != RETRY_AFTER)
 
     def send_head(self, command: do.SendHead) -> None:
+        """Early: the attempt may yet be replayed, so nothing of it goes out."""
+        self._upstream_headers = ()
         self._write(self._stream_head(command.replay))
 
     def comment(self) -> None:
@@ -170,4 +174,4 @@ def _replay(value: str | None) -> list[Header]:
 
 def _allowed(answer: Answer) -> list[Header]:
     """The answer's own headers that may pass, but for those that every error answer has."""
-    return [header for header in answer.headers if header[0] != "retry-after"]
+    return [header for header in answer.headers if header[0] != RETRY_AFTER]
