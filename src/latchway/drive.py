@@ -120,8 +120,10 @@ class Driver:
             self._events.append(ON_FAULT.get(type(command), on.Stop("internal_error")))
 
     def _owe(self, command: do.Close) -> None:
-        """A refund whose way failed is still made; nobody waits for it."""
-        self.ports.ledger.close(self._closing(command), _nobody_waits)
+        """A refund whose way failed is still made, in the loop's next round: nobody waits for it,
+        and whatever becomes of it, the turn has ended."""
+        clock, closing = self.ports.clock, self._closing(command)
+        clock.call_at(clock.time(), lambda: self.ports.ledger.close(closing, _nobody_waits))
 
     def _abandon(self, event: on.Event, fault: Exception) -> None:
         """The turn itself has a bug, and cannot say how it ends: end it as harmlessly as can be."""
