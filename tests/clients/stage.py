@@ -16,6 +16,8 @@ WHOLE_ANSWER_SECONDS = 1.0
 KEEPALIVE_SECONDS = 0.1
 """Often, so that clients meet comments wherever a status line has gone out early."""
 HELD_BYTES = 65_536
+MANY_ABORTS = 1_000
+"""More turns than any client here leaves; else its key would have to wait."""
 
 
 class Stage:
@@ -57,11 +59,14 @@ class Stage:
 
 
 @contextmanager
-def set_up(ways: tuple[Way, ...], folder: Path) -> Iterator[Stage]:
-    """Labs that run, gateways as they are asked for; afterwards nothing runs."""
+def set_up(ways: tuple[Way, ...], folder: Path, **more: Any) -> Iterator[Stage]:
+    """Labs that run, gateways as they are asked for; afterwards nothing runs.
+
+    `more`: further fields of the configuration.
+    """
     nowhere = Nowhere()
     labs = Labs(_script(ways, "first"), _script(ways, "second"))
-    stage = Stage(labs, ways, folder, configuration(ways, labs, nowhere))
+    stage = Stage(labs, ways, folder, configuration(ways, labs, nowhere, **more))
     try:
         yield stage
     finally:
@@ -94,6 +99,7 @@ def configuration(ways: tuple[Way, ...], labs: Labs, nowhere: Nowhere, **more: A
                 "pre_output_buffer_bytes": HELD_BYTES,
             },
             "health": {"enabled": False},
+            "billing": {"free_aborts_per_minute": MANY_ABORTS},
             **more,
         }
     )
