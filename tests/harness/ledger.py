@@ -71,12 +71,16 @@ class InlineLedger:
 
     def entries(self) -> list[str]:
         """Kinds of all entries of turns, in order."""
-        rows = self.connection.execute("SELECT kind FROM entry WHERE turn IS NOT NULL")
+        rows = self.connection.execute(
+            "SELECT kind FROM entry WHERE turn IS NOT NULL ORDER BY account, number"
+        )
         return [kind for (kind,) in rows]
 
     def states(self) -> list[str]:
         """open | settled | void, of each turn that was reserved."""
-        return [state for (state,) in self.connection.execute("SELECT state FROM turn")]
+        return [
+            state for (state,) in self.connection.execute("SELECT state FROM turn ORDER BY turn")
+        ]
 
     @property
     def records(self) -> list[dict[str, Any]]:
