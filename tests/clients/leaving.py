@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from clients import environments
@@ -47,18 +47,18 @@ def leave(folder: Path, environment: str, where: str, turns: int = TURNS) -> lis
             (*program, *words), capture_output=True, text=True, timeout=AT_MOST_SECONDS
         )
         assert done.returncode == 0, done.stderr
-        wait_until_settled(gateway)
+        wait_until(lambda: gateway.metric("latchway_open_turns") == 0, NOTICE_SECONDS)
         calls = stage.labs.calls("")
         gateway.stop()
         facts = {"left there": int(done.stdout), "called": len(calls[0]), "again": len(calls[1])}
         return [*_counted(facts, turns), *_settled(gateway, where, turns)]
 
 
-def wait_until_settled(gateway: Gateway) -> None:
-    """Until no turn is open. Raises AssertionError."""
-    deadline = time.monotonic() + NOTICE_SECONDS
-    while gateway.metric("latchway_open_turns") > 0:
-        assert time.monotonic() < deadline, "turns are still open, though their clients have left"
+def wait_until(true: Callable[[], bool], seconds: float) -> None:
+    """Ask again and again. Raises AssertionError when it takes longer."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, f"it did not come to be within {seconds} s"
         threading.Event().wait(LOOK_SECONDS)
 
 
