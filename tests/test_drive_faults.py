@@ -170,6 +170,25 @@ def test_a_bug_of_the_turn_ends_that_turn_alone(
     assert asked.works()
 
 
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_reservation_that_comes_to_an_abandoned_turn_is_given_back(
+    transport: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gateway = Gateway()
+    asked = Asked(gateway, transport)
+    gateway.ledger.holds = True
+    asked.ask()
+    with monkeypatch.context() as patched:
+        patched.setattr(Turn, "handle", bug)
+        next(iter(gateway.app.turns)).stop("shutting_down")
+    gateway.ledger.holds = False
+    gateway.ledger.answer()
+    gateway.clock.advance()
+
+    assert set(gateway.ledger.states()) == {"void"}
+    assert gateway.ledger.figures() == (0, 0)
+
+
 BROKEN = {
     "the choice of a route": ("routes", "first"),
     "the reservation": ("ledger", "reserve"),

@@ -134,7 +134,7 @@ class Driver:
         self._events.clear()
         self._hang_up()
         if self._reserved:
-            self._owe(do.Close(Basis.REFUND, None, None, 0, None, None))
+            self._owe(NOTHING_CHARGED)
         self.client.fail(do.Fail("internal_error", None, False))
         self.turn.outcome, self.turn.code = "failed", "internal_error"
         self._finish(self.turn.summary(self.ports.clock.time()))
@@ -204,6 +204,8 @@ class Driver:
         if isinstance(answer, Granted):
             self._reserved = True
             self._books.opened()
+            if self.turn.state is State.ENDED:  # it was abandoned while the ledger was asked
+                self._owe(NOTHING_CHARGED)
             self.tell(on.Reserved())
         elif isinstance(answer, Refused):
             self.tell(on.Denied(answer.needed, answer.available))
@@ -269,6 +271,7 @@ def _nobody_waits(answer: Granted | Unavailable) -> None:
     """The ledger makes up for an answer of Unavailable by itself."""
 
 
+NOTHING_CHARGED = do.Close(Basis.REFUND, None, None, 0, None, None)
 CHARGED = frozenset({Basis.USAGE, Basis.ESTIMATE})
 
 ON_FAULT: dict[type[Command], on.Event] = {
