@@ -55,6 +55,8 @@ class Books:
         self._model = ports.settings.models.get(asked.request.model)
         self._money: bill.Terms | None = None
         self._bill = records.Bill()
+        self._charge: Closing | None = None
+        """The charge that the ledger was asked for."""
         self._opened_at = ports.wall()
         self.transport = "websocket" if asked.request.websocket else "http"
 
@@ -87,12 +89,17 @@ class Books:
         self._bill = records.Bill(reserved=self._money.reserved)
 
     def closing(self, command: do.Close, failure: str | None) -> Closing:
-        """How the turn's money ends. `failure`: the name of the last attempt's failure, if any."""
+        """How the turn's money ends. `failure`: the name of the last attempt's failure, if any.
+        Asked again behind a charge: that was not durable."""
         assert self._money is not None
         why = WHY_FORGIVEN.get(failure or "", "upstream_broke")
         closing, self._bill = bill.close(command, self._money, why)
         if closing.loss_reason == "above_reservation":
             log.warning("alarm: turn %s cost more than was reserved", closing.request_id)
+        if self._charge is not None:
+            closing, self._bill = bill.undone(self._charge, closing, self._money.reserved)
+        elif closing.usage is not None:
+            self._charge = closing
         return closing
 
     def write(self, finish: do.Finish) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from latchway.ledger.bill import Terms, attempt_cost, close
+from latchway.ledger.bill import Terms, attempt_cost, close, undone
+from latchway.log.record import Bill
 from latchway.settings import Price
 from latchway.turn.commands import AttemptRecord, Basis, Close
 from latchway.wire.frame import Usage
@@ -101,3 +102,25 @@ def test_what_was_metered_is_written_down_and_an_estimate_is_marked() -> None:
 )
 def test_what_an_attempt_cost_the_operator(usage: Usage | None, route: str, cost: int) -> None:
     assert attempt_cost(usage, route, TERMS) == cost
+
+
+@pytest.mark.parametrize(
+    ("ended", "loss", "reason"),
+    [
+        (command(Basis.USAGE), COST, "ledger_unavailable"),
+        (command(Basis.ESTIMATE), COST, "ledger_unavailable"),
+        (command(Basis.USAGE, usage=MUCH), RESERVED + 120, "ledger_unavailable"),
+        (command(Basis.USAGE, usage=NONE), 0, None),
+    ],
+)
+def test_a_charge_that_is_not_durable_is_the_operators_loss(
+    ended: Close, loss: int, reason: str | None
+) -> None:
+    """The log says what the ledger does by itself."""
+    refund = close(command(Basis.REFUND), TERMS, "broke")[0]
+    closing, bill = undone(close(ended, TERMS, "broke")[0], refund, RESERVED)
+    assert (closing.charge, closing.loss, closing.loss_reason, closing.basis) == (
+        0, loss, reason, "none",
+    )  # fmt: skip
+    assert (closing.usage, closing.billed_attempt, closing.response_id) == (None, None, "resp_1")
+    assert bill == Bill(RESERVED, 0, loss, reason)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from latchway.books import WHY_FORGIVEN
 from latchway.ledger import bill
 from latchway.log import record as logs
+from latchway.ports import Closing
 from latchway.turn import commands as do
 from latchway.turn import events as on
 from latchway.turn.events import Binding, Event, Place
@@ -41,6 +42,7 @@ class Bare:
         self.route_choice = "works"
         self.upstream = "works"
         self.headed: set[int] = set()
+        self._charge: Closing | None = None
 
     # ---- what happens
 
@@ -53,15 +55,16 @@ class Bare:
         self.tell(event)
 
     def passes(self, seconds: float) -> None:
-        until, ticks = self.now + seconds, 0
+        until, ticks, said_at = self.now + seconds, 0, -1.0
         while (due := self.turn.due()) is not None and due <= until:
             ticks = ticks + 1 if due <= self.now else 0
             assert ticks < MOST_TICKS_AT_ONCE, f"a clock that is always due at {due:g}s"
             self.now = max(self.now, due)
             seen = len(self.lines)
             self.tell(on.Tick())
-            if len(self.lines) > seen:
+            if len(self.lines) > seen and said_at != self.now:
                 self.lines.insert(seen, line("clock", f"{self.now:g}s"))
+                said_at = self.now
         self.now = until
 
     def does(self, port: str, what: str) -> None:
@@ -94,12 +97,20 @@ class Bare:
             case do.Reserve():
                 return [record.reserving(RESERVED)]
             case do.Close():
-                return [record.closing(bill.close(command, TERMS, self._blame())[0])]
+                return [record.closing(self._closing(command))]
             case do.Finish():
                 return record.logged(
                     logs.record(command, ASKED, logs.Bill(), served_by=""), command
                 )
         return self.recorder.lines(command)
+
+    def _closing(self, command: do.Close) -> Closing:
+        """As `books.Books.closing`."""
+        closing = bill.close(command, TERMS, self._blame())[0]
+        if self._charge is not None:
+            return bill.undone(self._charge, closing, RESERVED)[0]
+        self._charge = closing if closing.usage is not None else None
+        return closing
 
     def _blame(self) -> str:
         """Whose loss it is if output was delivered that nobody pays for."""

@@ -7,7 +7,7 @@ cost upstream is the operator's loss, with its reason.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -59,6 +59,14 @@ def close(command: Close, terms: Terms, why_forgiven: str) -> tuple[Closing, Bil
     )
     bill = Bill(terms.reserved, charged, loss, reason, source, counted)
     return closing, bill
+
+
+def undone(charge: Closing, refund: Closing, reserved: int) -> tuple[Closing, Bill]:
+    """The refund and the bill behind a charge that the ledger could not make durable: it has
+    refunded the turn by itself (`ports.Ledger.close`), and what was to be charged is a loss."""
+    loss = charge.loss + charge.charge
+    reason = "ledger_unavailable" if loss else None
+    return replace(refund, loss=loss, loss_reason=reason), Bill(reserved, 0, loss, reason)
 
 
 def _full_price(command: Close, terms: Terms) -> tuple[Usage | None, int]:
