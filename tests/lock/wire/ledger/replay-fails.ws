@@ -1,0 +1,1 @@
+text {"type":"error","status":503,"error":{"message":"The ledger cannot record this turn now; try it again later.","type":"server_error","param":null,"code":"ledger_unavailable","retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}

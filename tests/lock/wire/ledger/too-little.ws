@@ -1,0 +1,1 @@
+text {"type":"error","status":402,"error":{"message":"Up to 0.000912000 USD is needed, more than the balance; add credit.","type":"invalid_request_error","param":null,"code":"insufficient_balance","retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}

@@ -1,0 +1,1 @@
+text {"type":"error","status":504,"error":{"code":"server_is_overloaded","message":"Said by the upstream.","param":null,"retryable":false,"type":"server_error","retry_after":null},"request_id":"req_000000000000000000000000"}

@@ -1,0 +1,1 @@
+text {"type":"error","status":500,"error":{"message":"The gateway could not choose a second route; send the request again.","type":"server_error","param":null,"code":"websocket_response_failed","retryable":true,"retry_after":null},"request_id":"req_000000000000000000000000"}

@@ -1,0 +1,1 @@
+text {"type":"error","status":500,"error":{"message":"A fault of the gateway itself; nothing was charged. Give the operator the request id.","type":"server_error","param":null,"code":"internal_error","retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}

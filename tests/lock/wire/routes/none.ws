@@ -1,0 +1,1 @@
+text {"type":"error","status":503,"error":{"message":"No route for this model is configured and enabled; ask the operator.","type":"server_error","param":null,"code":"no_route_available","retryable":true,"retry_after":null},"request_id":"req_000000000000000000000000"}

@@ -1,0 +1,1 @@
+text {"type":"error","status":503,"error":{"message":"The gateway is shutting down; open a new connection.","type":"server_error","param":null,"code":"shutting_down","retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}
