@@ -12,7 +12,7 @@ PROVEN := src/latchway/turn/*,src/latchway/wire/*,src/latchway/routes/select.py
 PROVEN := $(PROVEN),src/latchway/ledger/prices.py,src/latchway/ledger/reservation.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lint format docs fuzz wheel relock clean
+.PHONY: help run demo test lint format docs clients fuzz wheel relock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ fuzz: $(READY) ## 5 million new inputs for all that reads; TARGET=, SEED=, FILE=
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(if $(INPUTS),--inputs $(INPUTS)) \
 		$(if $(TARGET),--target $(TARGET)) $(if $(SEED),--seed $(SEED)) $(if $(FILE),--file $(FILE))
 
+clients: $(READY) ## real clients against every way of failing; five minutes, a network, node and curl
+	cd tests && ../$(BIN)/python -m clients.run
+
 wheel: $(READY) ## build dist/latchway-*.whl
 	$(BIN)/pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 
@@ -57,7 +60,7 @@ LOCK := --system-certs pip compile --quiet --upgrade --universal --python-versio
 	--no-emit-index-url --no-emit-find-links --no-header
 
 clean: ## remove what was built; .venv too
-	rm -rf $(VENV) dist build .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .clients dist build .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

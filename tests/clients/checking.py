@@ -8,7 +8,7 @@ from typing import Any
 
 from clients.gateway import Gateway
 from clients.playing import Run, label
-from clients.stage import Stage
+from clients.stage import USUAL, Stage
 
 NOTHING = "0.000000000"
 
@@ -19,11 +19,13 @@ def differences(stage: Stage, runs: Iterable[Run]) -> list[str]:
         assert gateway.stop() == 0, "".join(gateway.said)
         gateway.verify()
     books = {gateway: Books.of(gateway) for gateway in stage.gateways.values()}
-    return [
+    turns = [
         f"{run}: {what}"
         for run in runs
         for what in _differences(stage, books[stage.gateway(run.way, run.client.key)], run)
     ]
+    faults = [line for line in stage.gateways[USUAL].said if '"level": "error"' in line]
+    return turns + [f"the gateway said: {line.strip()}" for line in faults]
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,10 +121,11 @@ class Gateway:
     def _read(self) -> None:
         """Take what the gateway says, so that it never waits for a reader."""
         assert self.process.stderr is not None
-        for line in self.process.stderr:
-            self.said.append(line)
-            address = re.search(r"http://127\.0\.0\.1:\d+", line)
-            if address and not self._address.done():
-                self._address.set_result(address.group())
+        with self.process.stderr as lines:
+            for line in lines:
+                self.said.append(line)
+                address = re.search(r"http://127\.0\.0\.1:\d+", line)
+                if address and not self._address.done():
+                    self._address.set_result(address.group())
         if not self._address.done():
             self._address.set_exception(AssertionError("".join(self.said)))

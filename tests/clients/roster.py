@@ -103,9 +103,6 @@ CLIENTS = (
 )
 """Those of one environment stand together."""
 
-QUICK = ("openai-python 2.15.0, stream", "websockets 16.0, socket")
-"""What `make test` tries; `make clients` tries all."""
-
 
 def command(client: Client) -> list[str]:
     """The client's program, ready to be started. Raises environments.Unavailable."""

@@ -12,6 +12,9 @@ from clients.gateway import Gateway
 from clients.upstreams import Labs, Nowhere
 from clients.way import CONTINUED, FIRST_ANSWER, Reply, Way
 
+USUAL = "usual"
+"""Name of the gateway that has no failpoint."""
+
 WHOLE_ANSWER_SECONDS = 1.0
 KEEPALIVE_SECONDS = 0.1
 """Often, so that clients meet comments wherever a status line has gone out early."""
@@ -34,7 +37,7 @@ class Stage:
 
     def gateway(self, way: Way, client: str) -> Gateway:
         """The one that this client shall ask for this way; started when it is asked for first."""
-        name = f"{way.failpoint} for {client}" if way.failpoint else "usual"
+        name = f"{way.failpoint} for {client}" if way.failpoint else USUAL
         if name not in self.gateways:
             home = self._folder / str(len(self.gateways))
             home.mkdir()
