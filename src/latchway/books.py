@@ -117,6 +117,8 @@ class Books:
             started_at=self._opened_at,
         )
         ports = self._ports
+        if finish.made and finish.delivered is not do.Delivered.NOTHING:
+            ports.routes.made(asked.owner, finish.attempts[-1].route, finish.made)
         ports.metrics.turn_ended(finish, money, model=asked.model, transport=asked.transport)
         ports.log.record(records.record(finish, asked, money, served_by=ports.served_by))
 

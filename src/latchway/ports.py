@@ -101,6 +101,9 @@ class Routes(Protocol):
     def attempt_ended(self, route: str, rule: str | None, now: float) -> None:
         """`rule`: the row of the failure itself (R2.1, R2.2, R2.6 count), None for a result."""
 
+    def made(self, owner: str, route: str, marks: Sequence[bytes]) -> None:
+        """`route` made for `owner` what only its origin can read (R3; wire/marks.py)."""
+
     def routes_state(self, now: float) -> list[dict[str, Any]]:
         """`/admin/routes`: route, model, state, failures, set_aside_until."""
 

@@ -10,6 +10,7 @@ from latchway.ports import Choice, Routes
 from latchway.routes.table import RouteTable
 from latchway.settings import Model
 from latchway.turn.events import Binding, Place
+from latchway.wire.marks import mark
 from latchway.wire.request import Request
 from routes.made import ENCRYPTED, FILE, model, request, route, settings
 
@@ -139,6 +140,49 @@ def test_while_the_first_is_set_aside_only_what_is_not_tied_to_it_goes_elsewhere
     place = table.first(asked, "team").place
     assert place is not None
     assert (place.route, place.binding) == (where, binding)
+
+
+def table_that_saw(made_by: str, *models: Model) -> Table:
+    """One in which `made_by` made REASONING for `team`."""
+    table = Table(*models)
+    table.made("team", made_by, [mark("rs_1"), mark("gAAA")])
+    return table
+
+
+def test_what_a_route_made_goes_back_to_it_set_aside_or_not() -> None:
+    table = table_that_saw("b", AB)
+    table.fail("b")
+    assert table.chosen(request(**ENCRYPTED)) == "b"
+    assert table.chosen(request(input=[{"type": "item_reference", "id": "rs_1"}])) == "b"
+    assert table.chosen(request()) == table.chosen(request(**FILE)) == "a"
+
+
+def test_another_owners_items_are_nobodys() -> None:
+    assert table_that_saw("b", AB).chosen(request(**ENCRYPTED), owner="others") == "a"
+
+
+def test_a_pin_and_a_continuation_go_before_what_is_held() -> None:
+    table = table_that_saw("b", AB)
+    assert table.chosen(request(pin="a", **ENCRYPTED)) == "a"
+    assert table.chosen(request(previous_response_id="resp_a", **ENCRYPTED)) == "a"
+
+
+@pytest.mark.parametrize(
+    ("b", "c", "chosen"),
+    [
+        ({"enabled": False}, {}, None),
+        ({"enabled": False, "origin": "o"}, {"origin": "o"}, "c"),
+        ({"enabled": False, "origin": "o"}, {"origin": "o", "enabled": False}, None),
+        ({"origin": "o"}, {"origin": "o"}, "b"),
+    ],
+)
+def test_what_its_maker_cannot_serve_goes_to_its_origin_or_nowhere(
+    b: dict[str, Any], c: dict[str, Any], chosen: str | None
+) -> None:
+    table = table_that_saw("b", model("m", route("a"), route("b", **b), route("c", **c)))
+    choice = table.first(request(**ENCRYPTED), "team")
+    assert (choice.place and choice.place.route) == chosen
+    assert choice.code == (None if chosen else "no_route_available")
 
 
 def test_a_continuation_of_another_model_goes_to_the_same_provider() -> None:

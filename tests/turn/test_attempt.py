@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from latchway.turn import events as on
-from latchway.turn import failures
+from latchway.turn import failures, limits
 from latchway.turn.attempt import Attempt
 from latchway.turn.decide import Verdict
 from latchway.wire.frame import Frame, Kind, Usage
@@ -144,6 +145,18 @@ def test_what_the_response_is_called() -> None:
     made.hear(CREATED, 101.0)
     made.hear(frame(Kind.LIFECYCLE, status="in_progress"), 102.0)
     assert (made.response_id, made.created_at, made.model) == ("resp_1", 7.0, "m")
+
+
+def test_what_was_made_is_kept_once_and_not_without_end() -> None:
+    made = attempt()
+    made.hear(msgspec.structs.replace(TEXT, made=(b"1", b"2")), 101.0)
+    made.hear(msgspec.structs.replace(COMPLETED, made=(b"2", b"3")), 102.0)
+    assert list(made.made) == [b"1", b"2", b"3"]
+    many = tuple(bytes([n >> 8, n & 255]) for n in range(limits.MARKS))
+    for end in (b"x", b"y"):
+        made.hear(msgspec.structs.replace(TEXT, made=(*many, end)), 103.0)
+    assert b"x" in made.made
+    assert b"y" not in made.made
 
 
 def test_delta_text_is_summed() -> None:

@@ -34,6 +34,13 @@ def home(made_at: Route, routes: Sequence[Route]) -> Route | None:
     return next((route for route in named if route.enabled), None)
 
 
+def keeper(maker: Route, routes: Sequence[Route]) -> Route | None:
+    """Where a request is called that holds what `maker` made: there, or at a route of the same
+    origin, which can read it, too. Else nowhere."""
+    kin = (r for r in routes if r.enabled and r.origin is not None and r.origin == maker.origin)
+    return home(maker, routes) or next(kin, None)
+
+
 def targets(
     request: Request, routes: Sequence[Route], failed: Route, store_when_omitted: str
 ) -> list[Route]:

@@ -7,7 +7,7 @@ aside as its try.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from latchway.log.record import iso
@@ -15,6 +15,7 @@ from latchway.ports import Choice
 from latchway.routes import select
 from latchway.routes.budget import Budget
 from latchway.routes.health import HEALTHY, Health
+from latchway.routes.makers import Makers
 from latchway.settings import Model, Route, Settings
 from latchway.turn.events import Place
 from latchway.wire.request import Request
@@ -51,6 +52,7 @@ class RouteTable:
         self._health: dict[str, Health] = {}
         self._budget = Budget(settings.replay)
         routes = [route for model in settings.models.values() for route in model.routes]
+        self._makers = Makers()
         self._by_name = {route.name: route for route in routes}
 
     # ---- choices
@@ -64,7 +66,7 @@ class RouteTable:
         refusal = _refusal(request, model, made_by)
         if refusal is not None:
             return refusal
-        route = self._first_route(request, model, made_by)
+        route = self._first_route(request, model, made_by, owner)
         if route is None:
             return Choice(None, "no_route_available")
         if request.pinned_route not in (None, route.name):
@@ -99,6 +101,10 @@ class RouteTable:
             health = self._health.get(route, HEALTHY)
             self._health[route] = health.ended(rule, now, self._settings.health)
 
+    def made(self, owner: str, route: str, marks: Sequence[bytes]) -> None:
+        """Remember the maker of what may come back (R3)."""
+        self._makers.note(owner, route, marks)
+
     def routes_state(self, now: float) -> list[dict[str, Any]]:
         """What `/admin/routes` shows. `state`: ready | set_aside | disabled."""
         return [
@@ -114,13 +120,18 @@ class RouteTable:
         made = request.previous_response_id
         return None if made is None else self._route_of(owner, made)
 
-    def _first_route(self, request: Request, model: Model, made_by: str | None) -> Route | None:
+    def _first_route(
+        self, request: Request, model: Model, made_by: str | None, owner: str
+    ) -> Route | None:
         if made_by is not None:
             made_at = self._by_name.get(made_by)
             return None if made_at is None else select.home(made_at, model.routes)
         if request.pinned_route is not None:
             pinned = _named(model, request.pinned_route)
             return pinned if pinned.enabled else None
+        maker = self._makers.of(owner, request.held)
+        if maker is not None:
+            return select.keeper(self._by_name[maker], model.routes)
         return select.first(request, model.routes, self._is_aside)
 
     def _place(self, request: Request, route: Route, model: Model) -> Place:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from latchway.turn import limits
 from latchway.turn.commands import AttemptRecord
 from latchway.turn.decide import Verdict, rule_of
 from latchway.turn.events import Headed, Place
@@ -22,9 +23,9 @@ class Attempt:
     """State of the attempt in flight. Times are seconds on the turn's clock."""
 
     __slots__ = (
-        "began", "connected", "created_at", "first_event", "heard", "hold", "http_status", "model",
-        "number", "observed", "output_bytes", "paused", "place", "request_id", "response_id",
-        "sent", "usage", "usage_absurd",
+        "began", "connected", "created_at", "first_event", "heard", "hold", "http_status", "made",
+        "model", "number", "observed", "output_bytes", "paused", "place", "request_id",
+        "response_id", "sent", "usage", "usage_absurd",
     )  # fmt: skip
 
     def __init__(self, number: int, place: Place, now: float, hold_bytes: int) -> None:
@@ -44,6 +45,7 @@ class Attempt:
         self.response_id: str | None = None
         self.created_at: float | None = None
         self.model: str | None = None
+        self.made: dict[bytes, None] = {}
 
     def headed(self, event: Headed) -> None:
         self.http_status, self.request_id = event.status, event.request_id
@@ -53,6 +55,8 @@ class Attempt:
         if self.first_event is None and frame.kind is not Kind.NEUTRAL:
             self.first_event = now
         self.output_bytes += frame.text_bytes
+        if frame.made and len(self.made) < limits.MARKS:
+            self.made.update(dict.fromkeys(frame.made))
         if frame.note is None:
             self.observed = True
             return

@@ -183,6 +183,8 @@ class Finish:
     """of a failed turn: before_first_event | before_output | after_output"""
     held_seconds: float
     released_by_timer: bool
+    made: tuple[bytes, ...] = ()
+    """Marks of what the last attempt made and its origin alone can read (wire/marks.py)."""
 
 
 Command = (

@@ -265,4 +265,5 @@ class Ending(Delivery):
             phase=self.phase if self.outcome == "failed" else None,
             held_seconds=self.held_seconds,
             released_by_timer=self.released_by_timer,
+            made=tuple(self.attempt.made) if self.attempt else (),
         )

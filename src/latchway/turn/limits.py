@@ -6,3 +6,6 @@ in the `response.failed` that follows (R2, "Pairs")."""
 
 ATTEMPTS = 2
 """Upstream calls a turn, at most (R1.5)."""
+
+MARKS = 1024
+"""Of one attempt's items by which their maker is known again; answers have about ten items."""

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from latchway.wire import plain
+from latchway.wire.marks import MARKS_MAX, mark
 from latchway.wire.members import DEPTH_MAX
 
 UNCOUNTED_BYTES = 512 << 10
@@ -145,6 +146,7 @@ class Bonds:
     encrypted_field: str | None = None
     acting_tool: str | None = None
     outside: bool = False
+    held: tuple[bytes, ...] = ()
 
 
 class Unsearchable(Exception):
@@ -168,7 +170,8 @@ def search(fields: Mapping[str, msgspec.Raw]) -> Bonds:
             found.field(name, raw)
         except RecursionError:
             raise Unsearchable(name, _DEEP) from None
-    return Bonds(found.origin, found.encrypted, found.acting, found.outside)
+    held = tuple(found.held)[-MARKS_MAX:]
+    return Bonds(found.origin, found.encrypted, found.acting, found.outside, held)
 
 
 def _member_rule(name: str) -> Rule | None:
@@ -192,13 +195,14 @@ def _says_nothing(item: Mapping[str, Any]) -> bool:
 class _Search:
     """One walk through a request, in the order of its bytes. The first find of a kind stands."""
 
-    __slots__ = ("acting", "encrypted", "origin", "outside", "path")
+    __slots__ = ("acting", "encrypted", "held", "origin", "outside", "path")
 
     def __init__(self) -> None:
         self.origin: str | None = None
         self.encrypted: str | None = None
         self.acting: str | None = None
         self.outside = False
+        self.held: dict[bytes, None] = {}
         self.path: list[str | int] = []
 
     def field(self, name: str, raw: msgspec.Raw) -> None:
@@ -231,6 +235,9 @@ class _Search:
         if rule is None or not rule.binds(value):
             return
         self.outside = self.outside or rule.outside
+        known_by = value.get("id") if isinstance(value, dict) else value
+        if isinstance(known_by, str) and not rule.portable:
+            self.held[mark(known_by)] = None
         if rule.encrypted:
             self.encrypted = self.encrypted or self.place(name)
         elif not rule.portable:

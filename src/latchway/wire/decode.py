@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from latchway.wire.marks import NO_ITEM
+
 NO_OUTPUT = msgspec.Raw(b"[]")
 
 
@@ -35,6 +37,7 @@ class Event(msgspec.Struct, gc=False):
     type: Any = None
     delta: Any = None
     response: Response | None = None
+    item: msgspec.Raw = NO_ITEM
     usage: Any = None
     error: Any = None
     code: Any = None
@@ -42,6 +45,10 @@ class Event(msgspec.Struct, gc=False):
     param: Any = None
     retryable: Any = None
     retry_after: Any = None
+
+
+UNREAD = frozenset({"item", "output"})
+"""Members of these shapes that are left in their bytes."""
 
 
 class Output(msgspec.Struct, gc=False):
@@ -76,15 +83,15 @@ def leniently(data: bytes, shape: type[Shape]) -> Shape | None:
     if not isinstance(found.get("response"), dict):
         found.pop("response", None)
     if shape is not Output:
-        _leave_output_unread(found)
+        _leave_items_unread(found)
     return msgspec.convert(found, shape)
 
 
-def _leave_output_unread(found: dict[str, Any]) -> None:
+def _leave_items_unread(found: dict[str, Any]) -> None:
     """As the strict reader does; `found` is read for nothing else than the named members."""
     for holder in (found, found.get("response", {})):
-        if "output" in holder:
-            holder["output"] = msgspec.Raw(json.dumps(holder["output"]).encode())
+        for name in UNREAD & holder.keys():
+            holder[name] = msgspec.Raw(json.dumps(holder[name]).encode())
 
 
 def _finite_or_text(digits: str) -> float | str:

@@ -75,6 +75,8 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     block: bytes
     text_bytes: int = 0
     note: Note | None = None
+    made: tuple[bytes, ...] = ()
+    """Marks of what its origin alone can read when it is sent back (wire/marks.py)."""
 
     @property
     def metered(self) -> bool:

@@ -14,8 +14,10 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from latchway.wire import marks
 from latchway.wire.decode import Event, Output, Response, decode, decode_event, leniently
 from latchway.wire.frame import Frame, Kind, Note
+from latchway.wire.marks import NO_ITEM
 from latchway.wire.usage import metering
 
 KINDS: Final[dict[str, Kind]] = {
@@ -79,9 +81,10 @@ def frame(data: bytes, block: bytes, name: bytes = b"") -> Frame:
         event = read
     kind = _kind(event.type, name)
     if kind is not _OUTPUT:
-        return Frame(kind, data, block, 0, _note(event, kind))
-    if event.usage is not None or event.response is not None:
-        return Frame(_OUTPUT, data, block, _delta_bytes(event), _metered_note(event))
+        return Frame(kind, data, block, 0, _note(event, kind), _made(event.response, kind))
+    if event.usage is not None or event.response is not None or event.item is not NO_ITEM:
+        note, made = _metered_note(event), marks.of_item(event.item)
+        return Frame(_OUTPUT, data, block, _delta_bytes(event), note, made)
     return Frame(_OUTPUT, data, block, _delta_bytes(event))
 
 
@@ -111,11 +114,12 @@ def whole_answer(body: bytes, streamed: bool) -> Frame | None:
     kind = _STATUS_KINDS.get(_text(response.status) or "", Kind.COMPLETED)
     note = _note(Event(response=response), kind)
     text_bytes = _output_bytes(text) if note.usage is None else 0
+    made = _made(response, kind)
     if not streamed:
-        return Frame(kind, body, body, text_bytes, note)
+        return Frame(kind, body, body, text_bytes, note, made)
     data = _as_event(_KIND_TYPES[kind], text)
     block = b"event: %b\ndata: %b\n\n" % (_KIND_TYPES[kind], data)
-    return Frame(kind, data, block, text_bytes, note)
+    return Frame(kind, data, block, text_bytes, note, made)
 
 
 def _as_event(name: bytes, body: bytes) -> bytes:
@@ -184,6 +188,10 @@ def _holds_items(output: msgspec.Raw) -> bool:
     """Is it a list with something in it?"""
     text = bytes(output)
     return text.startswith(b"[") and text[1:].strip() != b"]"
+
+
+def _made(response: Response | None, kind: Kind) -> tuple[bytes, ...]:
+    return marks.of_output(response.output) if response is not None and kind in TAKEN else ()
 
 
 def _metered_note(event: Event) -> Note | None:

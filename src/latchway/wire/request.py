@@ -103,6 +103,8 @@ class Request:
     """Not all of its input is in it (a continuation, stored prompt, file or image by id)."""
     client_headers: tuple[tuple[str, str], ...] = ()
     """Headers of the client that may go upstream (the allow-list is the adapter's)."""
+    held: tuple[bytes, ...] = ()
+    """Marks of what only its origin can read, in order (wire/marks.py)."""
 
 
 def parse(
@@ -138,6 +140,7 @@ def parse(
         background=values["background"] is True,
         max_output_tokens=values["max_output_tokens"],
         partial_input=bonds.outside or _continues(values),
+        held=bonds.held,
     )
 
 

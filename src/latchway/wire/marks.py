@@ -1,0 +1,57 @@
+"""By what a thing that only its origin can read is known again when a client sends it back (R3).
+
+An item's id, its encrypted content, its container: what `wire/bindings.py` finds in a request. A
+mark is a short digest of one, so that remembering it keeps nothing of what was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+MARK_BYTES = 12
+"""Of a digest. Two things of one owner share one by chance once in 10^28 pairs."""
+
+MARKS_MAX = 1024
+"""Of one request or answer; what is beyond is not known again. Answers have about ten items."""
+
+NO_ITEM = msgspec.Raw()
+
+_Items = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+class _Item(msgspec.Struct, gc=False):
+    """The members by which an item is known again."""
+
+    id: Any = None
+    encrypted_content: Any = None
+    container_id: Any = None
+
+
+_item = msgspec.json.Decoder(_Item).decode
+
+
+def mark(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=MARK_BYTES).digest()
+
+
+def of_item(item: msgspec.Raw) -> tuple[bytes, ...]:
+    """The marks of one output item. What is no item has none; never raises."""
+    try:
+        read = _item(item)
+    except (msgspec.MsgspecError, RecursionError):
+        return ()
+    texts = (read.id, read.encrypted_content, read.container_id)
+    return tuple(mark(text) for text in texts if isinstance(text, str) and text)
+
+
+def of_output(output: msgspec.Raw) -> tuple[bytes, ...]:
+    """The marks of a response's `output`; never raises."""
+    try:
+        items: Iterable[msgspec.Raw] = _Items.decode(output)
+    except (msgspec.MsgspecError, RecursionError):
+        return ()
+    return tuple(each for item in items for each in of_item(item))[:MARKS_MAX]

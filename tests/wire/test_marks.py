@@ -1,0 +1,86 @@
+"""What an answer made is found again in the request that sends it back (R3)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from latchway.wire import marks
+from latchway.wire.meaning import frame, whole_answer
+from latchway.wire.request import parse
+
+REASONING = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"}
+PROGRAM = {"type": "code_interpreter_call", "id": "ci_1", "container_id": "cntr_1", "code": "1"}
+USER = {"role": "user", "content": "go"}
+
+
+def made(kind: str, **fields: Any) -> tuple[bytes, ...]:
+    data = json.dumps({"type": kind, **fields}).encode()
+    return frame(data, b"data: " + data + b"\n\n").made
+
+
+def held(**fields: Any) -> tuple[bytes, ...]:
+    body = json.dumps({"model": "m", **fields}).encode()
+    return parse(body, websocket=False).held
+
+
+SENT_BACK = [
+    {"input": [REASONING, USER]},
+    {"input": [{"type": "reasoning", "id": "rs_1", "summary": []}, USER]},
+    {"input": [{"type": "item_reference", "id": "rs_1"}, USER]},
+    {"input": [{"id": "ci_1"}, USER]},
+    {"tools": [{"type": "code_interpreter", "container": "cntr_1"}]},
+]
+
+
+@pytest.mark.parametrize("request_fields", SENT_BACK)
+def test_what_was_made_is_known_again(request_fields: dict[str, Any]) -> None:
+    output = [REASONING, PROGRAM]
+    whole = json.dumps({"object": "response", "status": "completed", "output": output}).encode()
+    not_streamed = whole_answer(whole, streamed=False)
+    assert not_streamed is not None
+    wanted = set(held(**request_fields))
+    assert wanted & set(made("response.completed", response={"output": output}))
+    assert wanted & {m for item in output for m in made("response.output_item.done", item=item)}
+    assert wanted & set(not_streamed.made)
+
+
+def test_what_binds_nothing_is_not_looked_for() -> None:
+    message = {"type": "message", "id": "msg_1", "role": "assistant",
+               "content": [{"type": "output_text", "text": "rs_1"}]}  # fmt: skip
+    assert held(input=[message, USER], metadata={"file_id": "x"}) == ()
+    picture = {"type": "input_image", "image_url": "https://example.invalid/x"}
+    assert held(input=[{"role": "user", "content": [picture]}]) == ()
+
+
+def test_what_a_request_holds_keeps_its_order_and_has_a_bound() -> None:
+    names = [f"msg_{n}" for n in range(marks.MARKS_MAX + 2)]
+    found = held(input=[{"type": "item_reference", "id": name} for name in names])
+    assert found == tuple(marks.mark(name) for name in names[2:])
+
+
+@pytest.mark.parametrize("item", [None, 5, "x", [], {}, {"id": 7}, {"id": ""}])
+def test_what_is_no_item_has_no_marks(item: Any) -> None:
+    assert made("response.output_item.done", item=item) == ()
+    assert made("response.completed", response={"output": item}) == ()
+    assert made("response.completed", response={"output": [item]}) == ()
+
+
+def test_nothing_is_made_by_what_is_no_result() -> None:
+    assert made("response.failed", response={"output": [REASONING]}) == ()
+    assert made("response.created", response={"output": [REASONING]}) == ()
+
+
+def test_an_answer_has_a_bound() -> None:
+    items = json.dumps([{"id": str(n)} for n in range(marks.MARKS_MAX + 1)]).encode()
+    assert len(marks.of_output(msgspec.Raw(items))) == marks.MARKS_MAX
+
+
+def test_what_only_a_lenient_reader_reads_has_marks_too() -> None:
+    data = b'{"type":"response.output_item.done","item":{"id":"rs_1"},"x":NaN}'
+    assert frame(data, b"").made == (marks.mark("rs_1"),)
+    broken = b'{"type":"response.output_item.done","item":{"id":"\\ud800"}}'
+    assert frame(broken, b"").kind is not None
