@@ -11,7 +11,7 @@ from typing import Any
 from harness.clock import VirtualClock
 from harness.http import Answer, HttpPeer
 from harness.ledger import InlineLedger, InlineReader
-from harness.upstreams import ScriptedCall, ScriptedUpstreams
+from harness.upstreams import ScriptedCall, ScriptedUpstreams, completed, created, text
 from harness.websocket import SocketPeer
 from latchway.books import Ports
 from latchway.log.metrics import Metrics
@@ -96,6 +96,12 @@ class Gateway:
         peer.post(body(**fields))
         self.clock.advance()
         return peer
+
+    def finish(self, id: str = "resp_1") -> None:
+        """The upstream's whole answer to the newest call."""
+        self.call.heads()
+        self.call.sends(created(id), text(), completed(id))
+        self.clock.advance()
 
     def socket(self, **headers: str) -> SocketPeer:
         """A client whose handshake was accepted."""

@@ -21,6 +21,11 @@ HANDSHAKE = {
 }
 
 
+def masked(opcode: Opcode, data: bytes, fin: bool = True) -> bytes:
+    """A client's frame."""
+    return Frame(opcode, data, fin).serialize(mask=True)
+
+
 @dataclass
 class Received:
     """One frame of the server."""
@@ -67,7 +72,7 @@ class SocketPeer:
 
     def frame(self, opcode: Opcode, data: bytes, *, fin: bool = True) -> None:
         """One masked frame."""
-        self.send(Frame(opcode, data, fin).serialize(mask=True))
+        self.send(masked(opcode, data, fin))
 
     def text(self, data: bytes | str) -> None:
         self.frame(Opcode.TEXT, data.encode() if isinstance(data, str) else data)

@@ -10,7 +10,6 @@ import pytest
 
 from harness.gateway import Gateway, route, settings
 from harness.http import Answer
-from harness.upstreams import completed, created, text
 from latchway.serve.plain import PATHS
 from latchway.settings import Secret
 
@@ -163,9 +162,7 @@ def turned(**differs: Any) -> Gateway:
     """A gateway that has served one turn of `alice`."""
     gateway = Gateway(**differs)
     gateway.ask()
-    gateway.call.heads()
-    gateway.call.sends(created(), text(), completed())
-    gateway.clock.advance()
+    gateway.finish()
     return gateway
 
 

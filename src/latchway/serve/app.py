@@ -48,6 +48,8 @@ class App:
         self.draining = False
         self.drained: Callable[[], None] | None = None
         """Called when the last turn has ended while draining."""
+        self.emptied: Callable[[], None] | None = None
+        """Called when the last connection has ended while draining."""
         self._aborts = FreeAborts(ports.settings.billing.free_aborts_per_minute)
 
     def new_id(self) -> str:
@@ -194,6 +196,12 @@ class App:
         """The time to drain is over: end what still runs, with an error and a refund."""
         for driver in list(self.turns):
             driver.stop("shutting_down")
+
+    def connection_ended(self) -> None:
+        """One of them is over, and no longer among them."""
+        empty = not self.connections and not self.sockets
+        if self.draining and empty and self.emptied is not None:
+            self.emptied()
 
     def close_connections(self) -> None:
         """The gateway leaves: nothing is in flight any more."""

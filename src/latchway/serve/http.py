@@ -235,6 +235,7 @@ class HttpConnection(asyncio.Protocol):
         if self._stall is not None:
             self._stall.stop()
         self.app.connections.discard(self)
+        self.app.connection_ended()
 
     # ---- clocks
 

@@ -34,7 +34,8 @@ BACKLOG = 1024
 """Connections that the kernel may keep waiting: a burst of reconnecting clients."""
 
 CLOSING_SECONDS = 5.0
-"""For the last turns to be told and settled once their time is over."""
+"""For the last turns to be told and settled once their time is over; then for the last bytes to be
+taken."""
 
 DONE, FAILED = 0, 1
 
@@ -133,6 +134,7 @@ async def _serve_app(
     leave.clear()
     await _drain(app, leave)
     server.close()
+    await _part(app, leave)
 
 
 async def _drain(app: App, hurry: asyncio.Event) -> None:
@@ -146,7 +148,15 @@ async def _drain(app: App, hurry: asyncio.Event) -> None:
     if app.turns:
         app.stop_turns()
         await _first_of(CLOSING_SECONDS, over)
+
+
+async def _part(app: App, hurry: asyncio.Event) -> None:
+    """Close every connection behind what was written to it."""
+    empty = asyncio.Event()
+    app.emptied = empty.set
     app.close_connections()
+    if app.connections or app.sockets:
+        await _first_of(CLOSING_SECONDS, empty, hurry)
 
 
 async def _first_of(seconds: float, *events: asyncio.Event) -> None:

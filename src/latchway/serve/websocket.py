@@ -104,6 +104,7 @@ class SocketConnection(asyncio.Protocol):
         self._timers.stop()
         if self in self.app.sockets:
             self.app.sockets.discard(self)
+            self.app.connection_ended()
             self.app.ports.metrics.socket_closed()
 
     def pause_writing(self) -> None:
