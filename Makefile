@@ -12,10 +12,10 @@ PROVEN := src/latchway/turn/*,src/latchway/wire/*,src/latchway/routes/select.py
 PROVEN := $(PROVEN),src/latchway/ledger/prices.py,src/latchway/ledger/reservation.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lint format docs clients fuzz wheel relock clean
+.PHONY: help run demo test lock lock-splits lint format docs clients fuzz wheel relock clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(READY) ## the gateway: latchway.yaml if it is here, else the demo configuration
 	$(BIN)/latchway serve
@@ -32,6 +32,12 @@ lint: $(READY) ## format check, lint, strict types
 	$(BIN)/ruff format --check src tests tools
 	$(BIN)/ruff check src tests tools
 	$(BIN)/mypy
+
+lock: $(READY) ## play every scenario anew, write its fixtures and LOCK, print the difference
+	PYTHONPATH=tests $(BIN)/python -m lock record
+
+lock-splits: $(READY) ## every upstream's bytes, cut at every place and ended in every way
+	PYTHONPATH=tests $(BIN)/python -m lock splits
 
 format: $(READY) ## rewrite src and tests in the one format
 	$(BIN)/ruff format src tests tools

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from lock import script
@@ -82,7 +82,7 @@ def lock_of(paths: Iterable[Path]) -> str:
     return "".join(f"{hashes[name]}  {name}\n" for name in sorted(hashes))
 
 
-def lines_of(lock: str) -> Mapping[str, str]:
+def lines_of(lock: str) -> dict[str, str]:
     """The hashes of a `LOCK`, by path. ValueError: a line is none."""
     pairs = (line.split("  ") for line in lock.splitlines())
     return {name: digest for digest, name in pairs}

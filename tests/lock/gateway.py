@@ -58,7 +58,7 @@ class Gateway:
     def __init__(self, scenario: Scenario, say: Callable[[str], None]) -> None:
         self.clock = VirtualClock(0.0)
         self.network = Upstreams(self.clock)
-        self.loop = VirtualLoop(self.clock, self.network)
+        self.loop = VirtualLoop(self.clock, self.network)  # type: ignore[abstract]
         self.book = InlineLedger(self.clock)
         self.ledger = SeenLedger(say, self.book)
         self.secret, self.poor = self.book.add_key(), self.book.add_key("poor", credit=1)

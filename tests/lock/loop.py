@@ -1,7 +1,7 @@
 """An event loop without a world: the real adapters run on it, in a test's virtual time.
 
-Only what they ask of a loop is here; anything else raises NotImplementedError. Connections are
-made by a `Network`, which is the test.
+Only what they ask of a loop is here, and not in its whole generality: anything else raises
+NotImplementedError. Connections are made by a `Network`, which is the test.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ class VirtualLoop(asyncio.AbstractEventLoop):
     def get_debug(self) -> bool:
         return False
 
-    def call_soon(
+    def call_soon(  # type: ignore[override]
         self, callback: Callable[..., object], *args: Any, context: Any = None
     ) -> _Handle:
         return self.call_at(self.time(), callback, *args)
 
-    def call_later(
+    def call_later(  # type: ignore[override]
         self, delay: float, callback: Callable[..., object], *args: Any, context: Any = None
     ) -> _Handle:
         return self.call_at(self.time() + delay, callback, *args)
 
-    def call_at(
+    def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., object], *args: Any, context: Any = None
     ) -> _Handle:
         timer = self._clock.call_at(when, lambda: callback(*args))

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from harness.ledger import Done, InlineLedger
-from latchway.ledger.bill import Bill
 from latchway.ledger.prices import format_usd
 from latchway.ledger.verify import verify
 from latchway.log.metrics import Metrics
+from latchway.log.record import Bill
 from latchway.ports import Call, Choice, Closing, Opening
 from latchway.routes.table import RouteTable
 from latchway.settings import Settings

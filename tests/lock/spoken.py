@@ -124,7 +124,7 @@ def _event(attempt: int, frame: Frame, number: int) -> dict[str, Any]:
 
 def _response(frame: Frame) -> dict[str, Any]:
     note = frame.note or Note()
-    made = {
+    made: dict[str, Any] = {
         "id": note.response_id,
         "object": "response",
         "created_at": CREATED_AT,
@@ -142,7 +142,7 @@ def _response(frame: Frame) -> dict[str, Any]:
 
 def _error(note: Note) -> dict[str, Any]:
     """What a code and its marks look like in an error object."""
-    error = {"code": note.code, "message": "Said by the upstream.", "param": None}
+    error: dict[str, Any] = {"code": note.code, "message": "Said by the upstream.", "param": None}
     if note.retryable is not None:
         error["retryable"] = note.retryable
     return error

@@ -45,7 +45,7 @@ class ClientLine(MemoryTransport):
 
     hear: Callable[[bytes], None] | None = None
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: Any) -> None:
         if self.is_closing():
             return
         super().write(data)
