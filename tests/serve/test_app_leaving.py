@@ -82,7 +82,7 @@ def test_who_leaves_behind_the_terminal_event_has_paid_each_time() -> None:
 
 
 def test_who_leaves_while_the_result_is_written_down_has_paid() -> None:
-    gateway = Gateway()
+    gateway = Gateway(billing=BillingSettings(free_aborts_per_minute=1))
     peer = gateway.ask()
     gateway.call.heads()
     gateway.ledger.holds = True
@@ -92,6 +92,8 @@ def test_who_leaves_while_the_result_is_written_down_has_paid() -> None:
 
     assert gateway.ledger.states() == ["settled"]
     assert gateway.record["outcome"] == "client_disconnected"
+    gateway.ask()
+    assert len(gateway.upstreams.calls) == 2
 
 
 def test_who_leaves_while_the_reservation_is_written_down_calls_nothing() -> None:

@@ -148,8 +148,9 @@ class App:
         return driver
 
     def _count_abort(self, key: Key, finish: do.Finish) -> None:
-        left = finish.outcome == "client_disconnected"
-        if left and finish.attempts and finish.delivered is not do.Delivered.OUTPUT:
+        """Left before output, and before a result: that would have been charged."""
+        left = finish.attempts and finish.attempts[-1].outcome == "client_disconnected"
+        if left and finish.delivered is not do.Delivered.OUTPUT:
             self._aborts.note(key.name, self.clock.time())
 
     def log_refusal(

@@ -117,6 +117,7 @@ def ready(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
 
 
 def figures(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
+    """What Prometheus reads; open unless there is a token."""
     token = app.settings.metrics_token
     if token is not None and not _bears(incoming, token):
         raise RequestFault("invalid_api_key", "The metrics token is missing or wrong.")
