@@ -13,7 +13,7 @@ from harness.upstreams import completed, created, failed, text
 from harness.websocket import SocketPeer
 from latchway import failpoints
 from latchway.turn import events as on
-from latchway.turn.machine import Turn
+from latchway.turn.machine import STEPS, State, Turn
 from latchway.wire.frame import Frame
 
 TRANSPORTS = ("http", "websocket")
@@ -187,6 +187,21 @@ def test_a_reservation_that_comes_to_an_abandoned_turn_is_given_back(
 
     assert set(gateway.ledger.states()) == {"void"}
     assert gateway.ledger.figures() == (0, 0)
+
+
+def test_a_step_that_leads_where_it_may_not_shows_nobody_the_output(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    nowhere: frozenset[State] = frozenset()
+    monkeypatch.setitem(STEPS[State.CALLING], on.Arrived, (Turn.arrive, nowhere))
+    gateway = Gateway()
+    asked = Asked(gateway, "http")
+    asked.ask()
+    asked.upstream(text("output-canary"))
+
+    assert asked.told == (500, "internal_error")
+    assert "AssertionError" in caplog.text
+    assert "output-canary" not in caplog.text
 
 
 BROKEN = {

@@ -33,7 +33,7 @@ class Turn(Running):
         before = self.state
         out: list[Command] = []
         step(self, event, now, out)
-        assert self.state in leads_to, f"{before} + {event} -> {self.state}"
+        assert self.state in leads_to, f"{before} + {type(event).__name__} -> {self.state}"
         return out
 
     def due(self) -> float | None:
