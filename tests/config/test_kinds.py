@@ -53,7 +53,7 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("section", ["providers", "models"])
-@pytest.mark.parametrize("value", ["", " {}"])
+@pytest.mark.parametrize("value", ["", " {}", " ~", " null"])
 def test_a_mapping_of_names_has_one(section: str, value: str, tmp_path: Path) -> None:
     (fault,) = [each for each in findings(tmp_path, f"{section}:{value}\n") if each.path == section]
     assert fault.message == "must have at least one entry"

@@ -40,9 +40,7 @@ def main() -> int:
     print(f"fuzz: {options.inputs} inputs for {', '.join(names)}; seeds from {first}", flush=True)
     began = time.monotonic()
     findings = _run_all(_chunks(names, first, options.inputs))
-    print(f"fuzz: done in {time.monotonic() - began:.0f} s, {len(findings)} findings")
-    for finding in findings[:MOST_SHOWN]:
-        _tell(finding)
+    print(f"fuzz: done in {time.monotonic() - began:.0f} s, {findings} findings")
     return 1 if findings else 0
 
 
@@ -80,14 +78,16 @@ def _chunks(names: Iterable[str], first: int, inputs: int) -> list[Chunk]:
     return [chunk for _, chunk in sorted(parts)]
 
 
-def _run_all(chunks: list[Chunk]) -> list[Finding]:
-    findings: list[Finding] = []
-    tenth = max(1, len(chunks) // 10)
+def _run_all(chunks: list[Chunk]) -> int:
+    """Work them all off, tell what is found as it is found; how many findings there were."""
+    findings, tenth = 0, max(1, len(chunks) // 10)
     with multiprocessing.Pool(os.cpu_count()) as pool:
         for done, finding in enumerate(pool.imap_unordered(_run_chunk, chunks), 1):
-            findings += [] if finding is None else [finding]
+            findings += finding is not None
+            if finding is not None and findings <= MOST_SHOWN:
+                _tell(finding)
             if done % tenth == 0:
-                print(f"fuzz: {100 * done // len(chunks)} %, {len(findings)} findings", flush=True)
+                print(f"fuzz: {100 * done // len(chunks)} %, {findings} findings", flush=True)
     return findings
 
 
@@ -105,7 +105,7 @@ def _tell(finding: Finding) -> None:
     if finding.seed is not None:
         print(f"  as it was found:  make fuzz TARGET={finding.target} SEED={finding.seed}")
     print(f"  made small:       make fuzz TARGET={finding.target} FILE={path}")
-    print(f"  when mended:      mv {path} tests/fuzz/corpus/{finding.target}/")
+    print(f"  when mended:      mv {path} tests/fuzz/corpus/{finding.target}/", flush=True)
 
 
 if __name__ == "__main__":

@@ -231,4 +231,4 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-TARGET = Target("event", make, check, inputs=300_000)
+TARGET = Target("event", make, check, inputs=250_000)

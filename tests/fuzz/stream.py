@@ -155,4 +155,4 @@ def _check_work(dice: Dice, data: bytes) -> None:
     assert work.bytes <= WORK_PER_BYTE * len(stream)
 
 
-TARGET = Target("sse", make, check, inputs=220_000)
+TARGET = Target("sse", make, check, inputs=150_000)

@@ -116,4 +116,4 @@ def _parts_exceed(counts: dict[str, Any]) -> bool:
     return bool(of["reasoning_tokens"] > of["output_tokens"])
 
 
-TARGET = Target("usage", make, check, inputs=300_000)
+TARGET = Target("usage", make, check, inputs=380_000)

@@ -326,4 +326,4 @@ def _no_bug_of_ours() -> Iterator[None]:
         log.removeHandler(handler)
 
 
-TARGET = Target("websocket", make, check, inputs=16_000)
+TARGET = Target("websocket", make, check, inputs=12_000)

@@ -142,7 +142,7 @@ class Named:
             except Wrong as wrong:
                 report.fault((*where, name), str(wrong))
             values[name] = self.of.read(value, (*where, name), report)
-        if not node.value:
+        if node.tag == NULL_TAG or not node.value:
             report.fault(where, "must have at least one entry")
         return values
 
