@@ -1,0 +1,1 @@
+text {"type":"error","status":502,"error":{"message":"The upstream sent more than the gateway may hold; shorten instructions and tools, or ask the operator to raise the limit.","type":"server_error","param":null,"code":"upstream_stream_buffer_limit","retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}

@@ -1,0 +1,1 @@
+text {"type":"response.failed","sequence_number":0,"attempt":2,"response":{"id":"resp_2","object":"response","created_at":1796000000,"status":"failed","model":"m","error":{"code":"server_error","message":"Said by the upstream.","param":null},"usage":{"input_tokens":10,"output_tokens":7,"total_tokens":17}}}
