@@ -43,7 +43,7 @@ def attempt(**differs: Any) -> Attempt:
     ("facts", "due"),
     [
         ({}, 101.0),
-        ({"connected": 100.5}, 120.5),
+        ({"connected": 100.5}, 400.5),
         ({"connected": 100.5, "sent": 102.0}, 122.0),
         ({"connected": 100.5, "sent": 102.0, "heard": 110.0}, 122.0),
         ({"connected": 100.5, "sent": 102.0, "paused": True}, 122.0),

@@ -103,9 +103,18 @@ class Attempt:
         since = self.sent or self.connected or self.began
         if not streamed:
             return since + whole_answer_seconds
+        if self.first_event is None and self.sent is None:
+            return since + self._writing_seconds
         if self.first_event is None:
             return since + self.place.first_event_timeout_seconds
         return None if self.paused else self.heard + self.place.idle_timeout_seconds
+
+    @property
+    def _writing_seconds(self) -> float:
+        """A bound for a request that its upstream does not take. A large one takes its time, and
+        the first event's clock runs from its last byte."""
+        place = self.place
+        return max(place.first_event_timeout_seconds, place.idle_timeout_seconds)
 
     def record(
         self,
