@@ -15,7 +15,7 @@ from collections.abc import Callable
 from difflib import unified_diff
 from pathlib import Path
 
-from lock import fixtures
+from lock import fixtures, splits
 from lock.fixtures import LOCK, name_of
 
 
@@ -54,7 +54,7 @@ def _difference(name: str, old: bytes, new: bytes) -> list[str]:
     return list(unified_diff(before, after, name, name, lineterm="", n=2))
 
 
-WORDS: dict[str, Callable[[], int]] = {"record": record}
+WORDS: dict[str, Callable[[], int]] = {"record": record, "splits": splits.run}
 
 
 def main(words: list[str]) -> int:

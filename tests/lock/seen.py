@@ -6,6 +6,7 @@ wait.
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +26,7 @@ from latchway.wire.request import Request
 from lock import record
 from lock.record import line
 
-BOOKED = "SELECT reserved, charged, loss FROM turn ORDER BY turn"
+BOOKED = "SELECT reserved, charged, loss, record FROM turn JOIN log USING (request_id)"
 
 Say = Callable[[str], None]
 
@@ -143,10 +144,9 @@ class SeenLedger:
     def check(self) -> None:
         """The book is in order, and the log says what stands in it. AssertionError if not."""
         assert verify(self._inner.connection) == []
-        rows = self._inner.connection.execute(BOOKED).fetchall()
-        logged = [each["billing"] for each in self._inner.records]
-        for (reserved, charged, loss), said in zip(rows, logged, strict=False):
-            booked = [format_usd(amount) for amount in (reserved, charged, loss)]
+        for *amounts, logged in self._inner.connection.execute(BOOKED):
+            booked = [format_usd(amount) for amount in amounts]
+            said = json.loads(logged)["billing"]
             assert booked == [said["reserved"], said["charged"], said["operator_loss"]]
 
     def _next(self, step: str) -> str:

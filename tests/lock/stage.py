@@ -64,12 +64,15 @@ class ClientLine(MemoryTransport):
 
 
 class Wire:
-    """`play.Stage` over one transport. To be used within `gateway.loop.running()`."""
+    """`play.Stage` over one transport. To be used within `gateway.loop.running()`.
 
-    def __init__(self, scenario: Scenario, transport: str) -> None:
+    `gateway`: one that is there already, and whose lines go elsewhere; None: one of its own.
+    """
+
+    def __init__(self, scenario: Scenario, transport: str, gateway: Gateway | None = None) -> None:
         self.lines: list[str] = []
         self.scenario, self.transport = scenario, transport
-        self.gateway = Gateway(scenario, self.say)
+        self.gateway = gateway or Gateway(scenario, self.say)
         self.clock: VirtualClock = self.gateway.clock
         self.ears: Ears = HttpEars() if transport == "http" else SocketEars()
         streamed = scenario.head["streamed"] == "yes"

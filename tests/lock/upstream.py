@@ -51,8 +51,9 @@ class Line(MemoryTransport):
         self._read()
 
     def resume_reading(self) -> None:
+        """What waits is read in the loop's next round, as a loop does it."""
         self.reading = True
-        self._read()
+        self._clock.soon(self._read)
 
     def _read(self) -> None:
         """One read takes all that waits; the end is read behind it."""
