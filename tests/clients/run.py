@@ -55,10 +55,9 @@ def leavers() -> Iterator[str]:
 
 
 def stops() -> Iterator[str]:
-    """A gateway that is told to leave while clients wait."""
-    for amid in stopping.STOPPED:
-        name = f"SIGTERM to the gateway, come from the upstream: {amid}"
-        yield from _part(name, partial(stopping.stop_amid, amid=amid))
+    """A gateway that ends turns in flight."""
+    for amid in stopping.STOPS:
+        yield from _part(amid, partial(stopping.stop_amid, amid=amid))
 
 
 def real_models() -> Iterator[str]:

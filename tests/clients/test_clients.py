@@ -13,7 +13,7 @@ from clients.leaving import LEFT, leave
 from clients.playing import play
 from clients.roster import CLIENTS, OLD
 from clients.stage import set_up
-from clients.stopping import STOPPED
+from clients.stopping import STOPS
 from clients.table import WAYS
 
 QUICK = ("openai-python 2.15.0, stream", "websockets 16.0, socket")
@@ -48,7 +48,7 @@ def test_every_turn_that_a_client_leaves_is_settled(tmp_path: Path, where: str) 
 
 
 def test_each_row_of_r2_has_its_way() -> None:
-    tried = {way.rule for way in [*WAYS, *(way for way in STOPPED.values())]} | {"R2.8"}
+    tried = {way.rule for way in [*WAYS, *(stop.way for stop in STOPS.values())]} | {"R2.8"}
     assert tried >= {f"R2.{number}" for number in range(1, 18)}
 
 
