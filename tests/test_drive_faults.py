@@ -239,3 +239,18 @@ def test_a_port_that_breaks_its_promise_ends_that_turn_alone(
     assert not gateway.app.turns
     assert gateway.ledger.figures()[1] == 0
     assert asked.works()
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_ledger_that_takes_no_refund_keeps_no_client_waiting(
+    transport: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gateway = Gateway()
+    asked = Asked(gateway, transport)
+    monkeypatch.setattr(gateway.ledger, "close", bug)
+    asked.ask()
+    with pytest.raises(LookupError):
+        asked.upstream(created(), completed())
+
+    assert asked.told[1] == "internal_error"
+    assert not gateway.app.turns

@@ -97,6 +97,7 @@ def test_a_head_has_a_bound(over: bool) -> None:
     incoming.on_header(b"a", b"x" * (HEADER_BYTES - 6 + over))
     assert (incoming.refusal is not None) is over
     assert bool(incoming.headers) is not over
+    assert incoming.unframed is over
 
 
 @pytest.mark.parametrize(

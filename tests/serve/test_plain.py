@@ -10,7 +10,7 @@ import pytest
 
 from harness.gateway import Gateway, route, settings
 from harness.http import Answer
-from latchway.serve.plain import PATHS
+from latchway.serve.plain import ID, KEPT, PATHS
 from latchway.settings import Secret
 
 ADMIN = "an-admin-token-of-some-length"
@@ -22,7 +22,9 @@ OPEN = frozenset({"/health/live", "/health/ready", "/metrics"})
 
 def sample(pattern: str) -> str:
     """A path that a row of the table takes."""
-    return pattern.replace("(?P<id>[^/]{1,200})", "req_1").replace("(?P<id>.{1,200})", "m")
+    for group in (ID, KEPT, "(?P<id>.{1,200})"):
+        pattern = pattern.replace(group, "m")
+    return pattern
 
 
 ADMIN_PATHS = [sample(row.pattern.pattern) for row in PATHS if row.admin]

@@ -195,6 +195,27 @@ def test_a_client_that_takes_no_answers_is_asked_no_more_questions() -> None:
     assert len(gateway.upstreams.calls) == 1
 
 
+def test_a_client_that_is_still_taking_is_not_silent() -> None:
+    gateway = Gateway()
+    peer = gateway.socket()
+    peer.create()
+    peer.transport.slow = True
+    gateway.call.heads()
+    gateway.call.sends(BIG, completed())
+    gateway.clock.advance()
+    for _ in range(10):
+        gateway.clock.advance(20)
+        peer.transport.take(10_000)
+    assert not peer.transport.lost
+
+    peer.transport.slow = False
+    peer.transport.take()
+    gateway.clock.advance(limits.PONG_SECONDS - 1)
+    assert not peer.transport.lost
+    gateway.clock.advance(limits.PING_SECONDS + 1)
+    assert peer.transport.reset
+
+
 def test_a_client_that_takes_nothing_is_gone() -> None:
     gateway = Gateway()
     peer = gateway.socket()

@@ -224,8 +224,8 @@ class HttpConnection(asyncio.Protocol):
         return self.transport is None or self.transport.is_closing()
 
     def _gone(self) -> None:
-        """The client has left: its turn hears of it, and what it asked for next is dropped."""
-        self._waiting.clear()
+        """The client has left: its turn hears of it. What it asked for next is never begun, for
+        the transport is closed by then."""
         if self._client is not None and self._driver is not None:
             self._client.gone = True
             self._driver.client_gone()
