@@ -50,7 +50,7 @@ fuzz: $(READY) ## 5 million new inputs for all that reads; TARGET=, SEED=, FILE=
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(if $(INPUTS),--inputs $(INPUTS)) \
 		$(if $(TARGET),--target $(TARGET)) $(if $(SEED),--seed $(SEED)) $(if $(FILE),--file $(FILE))
 
-clients: $(READY) ## real clients against every way of failing; five minutes, a network, node and curl
+clients: $(READY) ## real clients against every way of failing; minutes, a network, node and curl
 	cd tests && ../$(BIN)/python -m clients.run
 
 wheel: $(READY) ## build dist/latchway-*.whl

@@ -10,6 +10,7 @@ import pytest
 from clients.checking import differences
 from clients.environments import Unavailable
 from clients.leaving import LEFT, leave
+from clients.page import table
 from clients.playing import play
 from clients.roster import CLIENTS, OLD
 from clients.stage import set_up
@@ -56,3 +57,8 @@ def test_each_client_and_each_way_has_a_name_of_its_own() -> None:
     names = [client.name for client in CLIENTS] + [way.name for way in WAYS]
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[a-z0-9-]+", way.name) for way in WAYS)
+
+
+def test_the_guide_has_the_table_of_ways() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "clients.md").read_text(encoding="utf-8")
+    assert "\n".join(table()) in page, "print it with `python -m clients.page` in tests"
