@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from latchway.settings import Price
+from latchway.settings import Price, Route
 from latchway.turn.commands import Close, Deliver, Fail, PassAnswer, SendHead
 from latchway.turn.events import Place, UpstreamEvent
+from latchway.wire.frame import Answer
 
 if TYPE_CHECKING:
     from latchway.wire.request import Request
@@ -61,12 +62,30 @@ class Call(Protocol):
     def resume(self) -> None: ...
 
 
+class Question(Protocol):
+    """A plain question in flight."""
+
+    def give_up(self) -> None:
+        """Close its connection, if it is not answered; nothing is told any more."""
+
+
 class Upstreams(Protocol):
     def open(
         self, attempt: int, place: Place, request: Request, tell: Callable[[UpstreamEvent], None]
     ) -> Call:
         """Start an attempt. Events are told later, never from within this call. Each attempt ends
         with exactly one of a terminal frame, Answered, Broke, Oversized, or its drop()."""
+
+    def ask(
+        self,
+        route: Route,
+        method: str,
+        path: str,
+        body: bytes,
+        told: Callable[[Answer | str], None],
+    ) -> Question:
+        """Ask `route` about a thing that it keeps. `path`: below its base_url, as a client said
+        it. Told later, once: the whole answer, or in words why there is none."""
 
 
 @dataclass(frozen=True, slots=True)

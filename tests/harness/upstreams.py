@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from latchway.ports import Call
+from latchway.settings import Route
 from latchway.turn import events as on
 from latchway.turn.events import Place, UpstreamEvent
 from latchway.wire.frame import Answer, Frame
@@ -117,6 +119,11 @@ class ScriptedUpstreams:
 
     def __init__(self) -> None:
         self.calls: list[ScriptedCall] = []
+        self.asked: list[tuple[str, str, str, bytes]] = []
+        """Plain questions: route, method, path, body."""
+        self.kept: Answer | str | None = None
+        """What they are answered; None: nothing comes."""
+        self.given_up = 0
 
     def open(
         self, attempt: int, place: Place, request: Request, tell: Callable[[UpstreamEvent], None]
@@ -124,3 +131,19 @@ class ScriptedUpstreams:
         call = ScriptedCall(attempt, place, request, tell)
         self.calls.append(call)
         return call
+
+    def ask(
+        self,
+        route: Route,
+        method: str,
+        path: str,
+        body: bytes,
+        told: Callable[[Answer | str], None],
+    ) -> ScriptedUpstreams:
+        self.asked.append((route.name, method, path, body))
+        if self.kept is not None:
+            asyncio.get_running_loop().call_soon(told, self.kept)
+        return self
+
+    def give_up(self) -> None:
+        self.given_up += 1

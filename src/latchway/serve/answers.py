@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 
 import msgspec
@@ -23,6 +24,15 @@ LAST_CHUNK = b"0\r\n\r\n"
 NUMBER = b'"sequence_number"'
 
 Header = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A whole answer that is no turn's."""
+
+    status: int
+    body: bytes
+    content_type: str = JSON_TYPE
 
 
 def head(status: int, headers: Iterable[Header]) -> bytes:

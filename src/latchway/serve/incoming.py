@@ -31,6 +31,8 @@ class Incoming:
     key: Key | None = None
     refusal: RequestFault | None = None
     head_done: bool = False
+    called: bool = False
+    """An upstream was asked, so that a failure may have left something behind."""
     received: int = 0
     checks: int = 0
     hopeless: bool = False

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qs, unquote
 
 from latchway.log import metrics
-from latchway.serve import answers
+from latchway.serve import answers, passed
+from latchway.serve.answers import Page
 from latchway.serve.incoming import Incoming
 from latchway.settings import Secret
 from latchway.wire import errors
@@ -45,13 +46,6 @@ class Reader(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    status: int
-    body: bytes
-    content_type: str = answers.JSON_TYPE
-
-
-@dataclass(frozen=True, slots=True)
 class Path:
     """One row of the table. `query`: runs beside the loop, for it reads the database."""
 
@@ -60,6 +54,8 @@ class Path:
     page: Callable[[App, Incoming, re.Match[str]], Page] | None
     query: bool = False
     admin: bool = False
+    passed: bool = False
+    """It is answered by the route that made what it names (serve/passed.py)."""
 
 
 def as_json(value: Any, status: int = 200) -> Page:
@@ -162,8 +158,13 @@ def _path(pattern: str, *methods: str, **more: Any) -> Path:
 
 
 ID = "(?P<id>[^/]{1,200})"
+KEPT = "(?P<id>(?!(?:compact|input_tokens)$)[A-Za-z0-9_.:-]{1,200})"
+"""An id as providers make them: nothing in it can lead elsewhere on their side."""
 PATHS = (
     _path("/v1/responses", "POST"),
+    _path(f"/v1/responses/{KEPT}", "GET", "DELETE", passed=True),
+    _path(f"/v1/responses/{KEPT}/input_items", "GET", passed=True),
+    _path(f"/v1/responses/{KEPT}/cancel", "POST", passed=True),
     _path("/v1/models", "GET", page=models),
     _path("/v1/models/(?P<id>.{1,200})", "GET", page=model),
     _path(f"/v1/requests/{ID}", "GET", page=own_request, query=True),
@@ -206,7 +207,9 @@ def answer(app: App, connection: HttpConnection, incoming: Incoming) -> None:
         refuse(app, connection, incoming)
         return None
     row, match = found
-    assert row.page is not None
+    if row.passed:
+        connection.wait_for(_passed(app, connection, incoming, match["id"]))
+        return None
     if row.admin and not _admin(app, incoming):
         return refuse(app, connection, incoming)
     if row.query:
@@ -221,6 +224,10 @@ async def _beside(
 ) -> None:
     page = await asyncio.to_thread(_made, app, incoming, row, match)
     _write(app, connection, incoming, page)
+
+
+async def _passed(app: App, connection: HttpConnection, incoming: Incoming, kept: str) -> None:
+    _write(app, connection, incoming, await passed.page(app, incoming, kept))
 
 
 def _made(app: App, incoming: Incoming, row: Path, match: re.Match[str]) -> Page | RequestFault:
@@ -253,6 +260,8 @@ def _write(
         refuse(app, connection, incoming)
         return
     headers = [("content-type", page.content_type), ("x-request-id", app.new_id())]
+    if page.status >= 400:
+        headers.append(("x-should-retry", "false"))
     _send(connection, incoming, page.status, page.body, headers)
 
 
@@ -265,7 +274,7 @@ def refuse(app: App, connection: HttpConnection, incoming: Incoming) -> None:
         code,
         str(fault) or None if fault is not None else None,
         fault.param if fault is not None else None,
-        retryable=True,
+        retryable=not incoming.called,
     )
     headers = answers.error_headers(request_id, error["retryable"], error["retry_after"])
     body = errors.http_body(error, request_id)

@@ -134,7 +134,7 @@ class EventStream:
         return (Arrived(self._attempt, tuple(frames)),)
 
 
-class _Body:
+class Body:
     """A body collected up to a bound. Beyond it nothing more is kept, and `over` is true."""
 
     __slots__ = ("_left", "_parts", "over")
@@ -166,7 +166,7 @@ class Refusal:
         self._attempt = attempt
         self._head = head
         self._scrub = scrub
-        self._body = _Body(max_bytes)
+        self._body = Body(max_bytes)
 
     def begin(self) -> Sequence[UpstreamEvent]:
         return ()
@@ -181,7 +181,7 @@ class Refusal:
         return self._answered(body if useful else b"")
 
     def _answered(self, body: bytes) -> Sequence[UpstreamEvent]:
-        return (Answered(self._attempt, _answer(self._head, self._scrub(body))),)
+        return (Answered(self._attempt, answer_of(self._head, self._scrub(body))),)
 
 
 class Whole:
@@ -194,7 +194,7 @@ class Whole:
         self._head = head
         self._streamed = streamed
         self._scrub = scrub
-        self._body = _Body(max_bytes)
+        self._body = Body(max_bytes)
 
     def begin(self) -> Sequence[UpstreamEvent]:
         return ()
@@ -210,7 +210,7 @@ class Whole:
         frame = whole_answer(body, self._streamed)
         if frame is not None:
             return (Arrived(self._attempt, (frame,)),)
-        answer = _answer(self._head, self._scrub(body))
+        answer = answer_of(self._head, self._scrub(body))
         if answer.note.error is not None:
             return (Answered(self._attempt, answer),)
         reason = "the upstream's answer is neither an event stream nor a response"
@@ -227,7 +227,7 @@ class Whole:
         return not self._head.says_its_length or body.lstrip().startswith(b"{")
 
 
-def _answer(head: Head, body: bytes) -> Answer:
+def answer_of(head: Head, body: bytes) -> Answer:
     """`body`: scrubbed. Its own `retry_after` stands; where it has none, the header's."""
     note = answer_note(body)
     if note.retry_after is None:

@@ -33,9 +33,9 @@ class Head:
         return not self.headers.keys().isdisjoint(("transfer-encoding", "content-length"))
 
 
-def request_head(target: str, fields: Iterable[tuple[str, str]]) -> bytes:
-    """The head of a POST. The caller has checked that no value holds a control character."""
-    lines = [f"POST {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields)]
+def request_head(target: str, fields: Iterable[tuple[str, str]], method: str = "POST") -> bytes:
+    """The head of a request. The caller has checked that no value holds a control character."""
+    lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields)]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
 
 

@@ -25,6 +25,7 @@ from latchway.turn.events import (
     UpstreamEvent,
 )
 from latchway.upstreams.answers import Reader, Refusal, reader_for
+from latchway.upstreams.asking import Question, Told
 from latchway.upstreams.connection import Connection
 from latchway.upstreams.headers import answer_fields, request_fields, request_id, sound
 from latchway.upstreams.http1 import Head, request_head
@@ -88,6 +89,15 @@ class ResponsesUpstreams:
         call = Attempt(attempt, tell, self._reader_of(attempt, request.streamed), self._limits)
         call.run(self.pool, target.origin, _head(target, request, len(body)), body)
         return call
+
+    def ask(self, route: Route, method: str, path: str, body: bytes, told: Told) -> Question:
+        """See `ports.Upstreams`."""
+        target = _target(route, path)
+        fields = request_fields(host=target.host, streamed=False, length=len(body), client=())
+        head = request_head(target.path, [*fields, *_authorization(route.provider)], method)
+        question = Question(told, self._event_bytes, self._scrub)
+        question.run(self.pool, target.origin, head, body)
+        return question
 
     def close(self) -> None:
         """Close what is idle. Attempts in flight are their turns' to drop."""
@@ -228,21 +238,22 @@ def _secrets(settings: Settings) -> tuple[Secret, ...]:
     return tuple(key for key in keys if key and len(key.reveal()) >= SCRUBBED_CHARACTERS)
 
 
-def _target(route: Route) -> Target:
+def _target(route: Route, path: str = "/responses") -> Target:
+    """`path`: below the provider's base_url."""
     provider = route.provider
     key = provider.api_key
     if key is not None and not sound(key.reveal()):
         raise ValueError(f"providers.{provider.name}.api_key: holds what a header cannot carry")
     try:
-        return _address(route)
+        return _address(route, path)
     except ValueError as fault:
         raise ValueError(f"providers.{provider.name}.base_url: {fault}") from None
 
 
-def _address(route: Route) -> Target:
+def _address(route: Route, below: str) -> Target:
     """Raises ValueError, also as UnicodeError, for what is no address."""
     parts = urlsplit(route.provider.base_url)
-    path = f"{parts.path}/responses"
+    path = f"{parts.path}{below}"
     if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
         raise ValueError("not an http or https address")
     if not sound(path) or " " in path:
