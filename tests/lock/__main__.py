@@ -2,9 +2,9 @@
 
 | word | does |
 |---|---|
-| `record` | plays every scenario over both transports, writes the fixtures, says what changed |
-| `splits` | every cut of every upstream's bytes (law 6); some minutes |
-| `probe` | prints `PROBE.md`: which scenario or test shows which fault |
+| `record` | plays every scenario over both transports, writes the fixtures, LOCK and PROBE.md; |
+| | says what changed, and what of it was not declared |
+| `splits` | every cut of every upstream's bytes (law 6); a quarter of an hour |
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from collections.abc import Callable
 from difflib import unified_diff
 from pathlib import Path
 
-from lock import fixtures, splits
-from lock.fixtures import LOCK, name_of
+from lock import declared, fixtures, probe, splits
+from lock.fixtures import HERE, LOCK, name_of
+
+ROOT = HERE.parents[1]
 
 
 def record() -> int:
@@ -30,9 +32,20 @@ def record() -> int:
     for path in orphans:
         print(f"removed {name_of(path)}: no scenario is behind it")
         path.unlink()
-    _write(LOCK, fixtures.lock_of(wanted).encode())
+    for path, text in {LOCK: fixtures.lock_of(wanted), probe.PAGE: probe.page()}.items():
+        path.write_text(text, encoding="utf-8")
     print(f"{len(wanted)} fixtures, {len(changed)} new or changed, {len(orphans)} removed")
+    _say_what_is_undeclared()
     return 0
+
+
+def _say_what_is_undeclared() -> None:
+    """A change must have been declared in an earlier commit (R9)."""
+    try:
+        found = declared.faults(declared.history(ROOT))
+    except declared.NoHistory as fault:
+        found = [f"the history is not looked at: {fault}"]
+    print(*found, sep="\n", end="\n" if found else "")
 
 
 def _write(path: Path, data: bytes) -> bool:
@@ -40,8 +53,7 @@ def _write(path: Path, data: bytes) -> bool:
     old = path.read_bytes() if path.exists() else b""
     if old == data and path.exists():
         return False
-    if path != LOCK:
-        print(*_difference(name_of(path), old, data), sep="\n")
+    print(*_difference(name_of(path), old, data), sep="\n")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     return True

@@ -25,7 +25,6 @@ from latchway.settings import (
     Settings,
     TurnSettings,
 )
-from latchway.upstreams.responses import ResponsesUpstreams
 from lock.loop import VirtualLoop
 from lock.money import MAX_OUTPUT_TOKENS, PRICE, REQUEST_BYTES
 from lock.script import Scenario
@@ -65,7 +64,7 @@ class Gateway:
         settings = settings_of(scenario)
         metrics = SeenMetrics(["m"], [route.name for route in settings.models["m"].routes])
         self.routes = SeenRoutes(say, settings, self.clock.time)
-        self.upstreams = SeenUpstreams(say, ResponsesUpstreams(settings, tls=PLAIN))
+        self.upstreams = SeenUpstreams(say, settings, PLAIN)
         ports = Ports(
             settings=settings,
             clock=self.clock,

@@ -68,7 +68,7 @@ class HttpEars:
 
     def _stream_lines(self, *, head: bool) -> list[str]:
         """A write holds whole events: half of one would be half of a line here."""
-        blocks = bytes(self._body).split(b"\n\n")
+        blocks = bytes(self._body).replace(b"\r\n", b"\n").split(b"\n\n")
         assert blocks.pop() == b"", "an event in two writes"
         self._body.clear()
         status = f"200{'' if blocks else ', early'}{self._replay}"
@@ -120,12 +120,13 @@ def _frame(frame: Received) -> str:
 
 
 def _block(block: bytes) -> str:
-    """A block of an event stream."""
+    """A block of an event stream, however its upstream wrote it."""
     if block.startswith(b":"):
         return "comment"
-    name, data = block.split(b"\n")
-    event = json.loads(data.removeprefix(b"data: "))
-    assert name == b"event: " + event["type"].encode()
+    fields = [line.split(b": ", 1) for line in block.split(b"\n")]
+    event = json.loads(b"\n".join(value for field, value in fields if field == b"data"))
+    if _attempt(event) is None:
+        assert fields[0] == [b"event", event["type"].encode()], "an event of our own has its name"
     return _event(event)
 
 

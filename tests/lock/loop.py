@@ -72,7 +72,9 @@ class VirtualLoop(asyncio.AbstractEventLoop):
     def create_future(self) -> asyncio.Future[Any]:
         return asyncio.Future(loop=self)
 
-    def create_task(self, coro: Coroutine[Any, Any, Any], **_: Any) -> asyncio.Task[Any]:  # type: ignore[override]
+    def create_task(  # type: ignore[override]
+        self, coro: Coroutine[Any, Any, Any], **_: Any
+    ) -> asyncio.Task[Any]:
         return asyncio.Task(coro, loop=self)
 
     async def create_connection(  # type: ignore[override]

@@ -7,7 +7,9 @@
 | `failed CODE …`, `error CODE …` | a failure; `-`: it has no code |
 | `A + B` | two events in one read |
 | `answered STATUS CODE …` | a whole HTTP answer that is no stream |
-| `head STATUS`, `comment`, `broke`, `broke begun`, `oversized` | the rest of a connection |
+| `head STATUS`, `comment`, `oversized` | the rest of an answer |
+| `broke`, `broke begun` | a reset; `begun`: of an answer that is not streamed, behind its head |
+| `ended`, `done`, `page` | the body's clean end, `[DONE]`, a page: nothing more will come |
 | `connected`, `sent` | the request can be written, is written |
 
 Then maybe: `N in, N out` (usage), `absurd usage`, `of N bytes`, `N bytes of text`, `retry after N`,
@@ -53,8 +55,8 @@ def event(attempt: int, words: str) -> on.UpstreamEvent:
             return on.Sent(attempt)
         case "comment":
             return on.Commented(attempt)
-        case "broke":
-            return on.Broke(attempt, "reset", begun=rest == "begun")
+        case "broke" | "ended" | "done" | "page":
+            return on.Broke(attempt, kind, begun=rest == "begun")
         case "oversized":
             return on.Oversized(attempt)
         case "answered":

@@ -7,6 +7,7 @@ wait.
 from __future__ import annotations
 
 import json
+import ssl
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -84,18 +85,19 @@ class SeenCall(Call):
         self._inner.resume()
 
 
-class SeenUpstreams:
+class SeenUpstreams(ResponsesUpstreams):
     """`calls`: by the number of the attempt, of the newest turn."""
 
-    def __init__(self, say: Say, inner: ResponsesUpstreams) -> None:
-        self._say, self._inner = say, inner
+    def __init__(self, say: Say, settings: Settings, tls: ssl.SSLContext) -> None:
+        super().__init__(settings, tls=tls)
+        self._say = say
         self.calls: dict[int, SeenCall] = {}
 
-    def open(
+    def open(  # type: ignore[override]
         self, attempt: int, place: Place, request: Request, tell: Callable[[UpstreamEvent], None]
     ) -> SeenCall:
         self._say(line("upstream", f"open attempt {attempt} on {place.route}"))
-        inner = self._inner.open(attempt, place, request, tell)
+        inner = super().open(attempt, place, request, tell)
         self.calls[attempt] = SeenCall(self._say, attempt, inner, tell)
         return self.calls[attempt]
 

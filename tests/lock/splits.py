@@ -99,7 +99,9 @@ def _facts(scenario: Scenario) -> str:
 def _first_attempt(scenario: Scenario) -> bytes:
     """What its upstream sends up to the first thing that is not said in bytes, and a clean end."""
     streamed = scenario.head["streamed"] == "yes"
-    speaker = Speaker(streamed=streamed, oversized_bytes=EVENT_BYTES)
+    speaker = Speaker(
+        streamed=streamed, oversized_bytes=EVENT_BYTES, dialect=scenario.head["bytes"]
+    )
     data = b""
     for stimulus in scenario.stimuli:
         match = STIMULUS.fullmatch(stimulus)
@@ -109,8 +111,8 @@ def _first_attempt(scenario: Scenario) -> bytes:
         if isinstance(event, on.Answered) and speaker.headed:
             break
         data += b"".join(speaker.reads(event))
-    ended = not data or not speaker.headed or data.endswith(END)
-    return data if ended else data + END
+    ended = not speaker.headed or data.endswith(END)
+    return data if ended else data + speaker.end
 
 
 class Cutter:
@@ -176,7 +178,7 @@ class Cutter:
         if len(lines) < 2 or (line := lines[1]) is None or line.is_closing():
             return
         streamed = self._scenario.head["streamed"] == "yes"
-        speaker = Speaker(streamed=streamed, oversized_bytes=EVENT_BYTES)
+        speaker = Speaker(streamed=streamed)
         for words in SECOND if streamed else SECOND[-1:]:
             for data in speaker.reads(said.event(2, words)):
                 line.arrive(data)

@@ -7,7 +7,10 @@ that nobody knows: whatever reaches a client says whose it is.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
+
+import msgspec
 
 from latchway.turn import events as on
 from latchway.wire.frame import Answer, Frame, Kind, Note
@@ -22,58 +25,124 @@ STATUSES = {
 REASONS = {200: "OK", 302: "Found", 307: "Temporary Redirect"}
 ABSURD = {"input_tokens": -1, "output_tokens": 0, "total_tokens": -1}
 OUTPUT = [{"type": "message", "role": "assistant", "content": []}]
+MISLEADING = "invalid_request_error"
+"""Every error's type: the code decides, never the type (R2)."""
 COMMENT = b": still here\n\n"
 END = b"0\r\n\r\n"
 
 
-class Speaker:
-    """One attempt's upstream. `oversized_bytes`: more than an event may have."""
+DONE = b"data: [DONE]\n\n"
+PAGE = b"<html>Sorry.</html>\n"
 
-    def __init__(self, *, streamed: bool, oversized_bytes: int) -> None:
+BYTEWISE, UNTIL_CLOSE = "bytewise", "until-close"
+
+Dialect = Callable[[bytes, bytes], bytes]
+
+DIALECTS: dict[str, Dialect] = {
+    "usual": lambda name, data: b"event: %b\ndata: %b\n\n" % (name, data),
+    "crlf": lambda name, data: b"event: %b\r\ndata: %b\r\n\r\n" % (name, data),
+    "nameless": lambda name, data: b"data: %b\n\n" % data,
+    "misnamed": lambda name, data: b"event: response.created\ndata: %b\n\n" % data,
+    "numbered": lambda name, data: b"id: 7\nevent: %b\ndata: %b\n\n" % (name, data),
+    "two-lines": lambda name, data: b"data: %b,\ndata: %b\n\n" % tuple(data.split(b",", 1)),
+    "dressed": lambda name, data: b"data: : keepalive\n\ndata: %b\n\n" % data,
+}
+"""What an event looks like, of this name and with this JSON."""
+
+OPENINGS = {
+    "numbered": b"retry: 1000\n\n",
+    "dressed": b": PROCESSING\n\n: PROCESSING\n\n",
+    "marked": b"\xef\xbb\xbf",
+}
+"""What stands before the first event."""
+
+
+class Speaker:
+    """One attempt's upstream. `oversized_bytes`: more than an event may have.
+
+    `dialect`: one of the above; `bytewise`: as usual, each byte in a read of its own;
+    `until-close`: the body's end is the connection's.
+    """
+
+    def __init__(self, *, streamed: bool, oversized_bytes: int = 0, dialect: str = "usual") -> None:
         self._streamed, self._oversized = streamed, oversized_bytes
-        self._headed = False
+        self._dialect = dialect
+        self._write = DIALECTS.get(dialect, DIALECTS["usual"])
+        self.headed = False
         self._number = 0
         """Of the next event."""
 
-    @property
-    def headed(self) -> bool:
-        return self._headed
-
     def reads(self, event: on.UpstreamEvent) -> list[bytes]:
         """The bytes that stand for an event, as they come; none for what is not said in bytes."""
+        reads = self._reads(event)
+        if self._dialect == BYTEWISE:
+            return [bytes([byte]) for read in reads for byte in read]
+        return reads
+
+    def _reads(self, event: on.UpstreamEvent) -> list[bytes]:
         match event:
             case on.Headed():
                 return self._head()
             case on.Commented():
-                return [*self._head(), chunk(COMMENT)]
+                return [*self._head(), self._part(COMMENT)]
             case on.Oversized():
-                return [*self._head(), chunk(b"data: " + b"x" * self._oversized)]
+                return [*self._head(), self._part(b"data: " + b"x" * self._oversized)]
             case on.Arrived() if not self._streamed:
-                return [*self._head(), chunk(whole(event.attempt, event.frames[0])) + END]
+                body = self._part(whole(event.attempt, event.frames[0]))
+                return [*self._head(), body + self.end]
             case on.Arrived():
                 blocks = [self._block(event.attempt, frame) for frame in event.frames]
-                return [*self._head(), chunk(b"".join(blocks))]
+                return [*self._head(), self._part(b"".join(blocks))]
             case on.Answered():
                 return [answered(event.answer)]
+            case on.Broke():
+                return self._last(event.reason)
         return []
 
+    def _last(self, how: str) -> list[bytes]:
+        """The end of an answer; a reset has no bytes."""
+        if how == "page":
+            fields = {"content-type": "text/html", "content-length": str(len(PAGE))}
+            return [head(200, fields) + PAGE]
+        if how == "done":
+            return [*self._head(), self._part(DONE)]
+        return [*self._head(), self.end] if how == "ended" else []
+
+    @property
+    def end(self) -> bytes:
+        """The clean end of a body; without chunks it has no bytes either."""
+        return b"" if self._dialect == UNTIL_CLOSE else END
+
+    @property
+    def ends_by_closing(self) -> bool:
+        return self._dialect == UNTIL_CLOSE
+
     def _head(self) -> list[bytes]:
-        if self._headed:
+        if self.headed:
             return []
-        self._headed = True
+        self.headed = True
         kind = "text/event-stream" if self._streamed else "application/json"
-        return [head(200, {"content-type": kind, "transfer-encoding": "chunked"})]
+        framing = {} if self.ends_by_closing else {"transfer-encoding": "chunked"}
+        opening = OPENINGS.get(self._dialect)
+        first = head(200, {"content-type": kind, **framing})
+        return [first, self._part(opening)] if opening else [first]
+
+    def _part(self, data: bytes) -> bytes:
+        return data if self.ends_by_closing else chunk(data)
 
     def _block(self, attempt: int, frame: Frame) -> bytes:
         """An event of the length that the script says, if it says one."""
         event = _event(attempt, frame, self._number)
         self._number += frame.kind is not Kind.NEUTRAL
-        block = _as_block(event)
-        if frame.block is frame.data:
-            return block
-        filling = len(frame.block) - len(_as_block({**event, "obfuscation": ""}))
-        assert filling >= 0, f"{event['type']} has {len(block)} bytes at least"
-        return _as_block({**event, "obfuscation": "-" * filling})
+        if frame.block is not frame.data:
+            event["obfuscation"] = ""
+            filling = len(frame.block) - len(self._as_block(event))
+            assert filling >= 0, f"{event['type']} has {len(frame.block) - filling} bytes at least"
+            event["obfuscation"] = "-" * filling
+        return self._as_block(event)
+
+    def _as_block(self, event: dict[str, Any]) -> bytes:
+        return self._write(event["type"].encode(), _json(event))
 
 
 def head(status: int, fields: dict[str, str]) -> bytes:
@@ -96,10 +165,11 @@ def answered(answer: Answer) -> bytes:
     """A whole HTTP error answer; without a code its body is a page."""
     note = answer.note
     if note.code is None:
-        body, kind = b"<html>Sorry.</html>\n", "text/html"
+        body, kind = PAGE, "text/html"
     else:
         usage = {} if note.usage is None else {"usage": _usage(note)}
-        body, kind = _json({"error": _error(note), **usage}), "application/json"
+        error = _error(msgspec.structs.replace(note, retry_after=None))
+        body, kind = _json({"error": error, **usage}), "application/json"
     fields = {"content-type": kind, "content-length": str(len(body))}
     if 300 <= answer.status <= 399:
         fields["location"] = "http://elsewhere/"
@@ -135,16 +205,23 @@ def _response(frame: Frame) -> dict[str, Any]:
         made["output"] = OUTPUT
     if frame.kind is Kind.FAILED:
         made["error"] = _error(note)
-    if note.usage is not None or note.usage_absurd:
-        made["usage"] = _usage(note)
+    told = note.usage is not None or note.usage_absurd
+    made["usage"] = _usage(note) if told else None
     return made
 
 
 def _error(note: Note) -> dict[str, Any]:
     """What a code and its marks look like in an error object."""
-    error: dict[str, Any] = {"code": note.code, "message": "Said by the upstream.", "param": None}
+    error: dict[str, Any] = {
+        "type": MISLEADING,
+        "code": note.code,
+        "message": "Said by the upstream.",
+        "param": None,
+    }
     if note.retryable is not None:
         error["retryable"] = note.retryable
+    if note.retry_after is not None:
+        error["retry_after"] = note.retry_after
     return error
 
 
@@ -153,10 +230,6 @@ def _usage(note: Note) -> dict[str, int]:
         return ABSURD
     taken, made = note.usage.input_tokens, note.usage.output_tokens
     return {"input_tokens": taken, "output_tokens": made, "total_tokens": taken + made}
-
-
-def _as_block(event: dict[str, Any]) -> bytes:
-    return b"event: %b\ndata: %b\n\n" % (event["type"].encode(), _json(event))
 
 
 def _json(value: Any) -> bytes:

@@ -37,7 +37,12 @@ BOUND: dict[str, dict[str, Any]] = {
 REST_SECONDS = 10.0
 """After a turn, for its upstream's connection to be closed."""
 
-ACTING = {"tools": [{"type": "local_shell"}]}
+TOOLS: dict[str, list[dict[str, str]]] = {
+    "none": [],
+    "acting": [{"type": "local_shell"}],
+    "allowed": [{"type": "local_shell"}],
+    "function": [{"type": "function", "name": "f"}],
+}
 
 
 class ClientLine(MemoryTransport):
@@ -77,7 +82,10 @@ class Wire:
         self.ears: Ears = HttpEars() if transport == "http" else SocketEars()
         streamed = scenario.head["streamed"] == "yes"
         self.speakers = {
-            number: Speaker(streamed=streamed, oversized_bytes=EVENT_BYTES) for number in (1, 2)
+            number: Speaker(
+                streamed=streamed, oversized_bytes=EVENT_BYTES, dialect=scenario.head["bytes"]
+            )
+            for number in (1, 2)
         }
         self._passing = False
         self._said_at: float | None = None
@@ -115,16 +123,16 @@ class Wire:
     # ---- the upstream
 
     def _arrives(self, attempt: int, event: on.UpstreamEvent) -> None:
-        at = self.gateway.network.line(attempt)
-        match event:
-            case on.Sent():
-                at.slow = False
-                at.take()
-            case on.Broke():
-                at.arrive_end(reset=True)
-            case _:
-                for data in self.speakers[attempt].reads(event):
-                    at.arrive(data)
+        at, speaker = self.gateway.network.line(attempt), self.speakers[attempt]
+        if isinstance(event, on.Sent):
+            at.slow = False
+            at.take()
+        for data in speaker.reads(event):
+            at.arrive(data)
+        if isinstance(event, on.Broke) and event.reason == "broke":
+            at.arrive_end(reset=True)
+        elif isinstance(event, on.Broke) and speaker.ends_by_closing:
+            at.arrive_end(reset=False)
 
     def upstream_does(self, what: str) -> None:
         network = self.gateway.network
@@ -224,7 +232,7 @@ def request(scenario: Scenario, transport: str) -> bytes:
     elif scenario.head["streamed"] == "yes":
         asked["stream"] = True
     asked |= BOUND[scenario.head["binding"]]
-    if scenario.head["tools"] == "acting":
-        asked |= ACTING
+    if tools := TOOLS[scenario.head["tools"]]:
+        asked["tools"] = tools
     filling = REQUEST_BYTES - len(json.dumps({**asked, "user": ""}))
     return json.dumps({**asked, "user": "-" * filling}).encode()

@@ -1,2 +1,2 @@
-text {"type":"response.created","sequence_number":0,"attempt":1,"response":{"id":"resp_1","object":"response","created_at":1796000000,"status":"in_progress","model":"m"}}
+text {"type":"response.created","sequence_number":0,"attempt":1,"response":{"id":"resp_1","object":"response","created_at":1796000000,"status":"in_progress","model":"m","usage":null}}
 text {"type":"error","status":429,"error":{"code":"rate_limit_exceeded","message":"said by the upstream","param":null,"type":"rate_limit_error","retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}

@@ -1,1 +1,1 @@
-text {"type":"error","status":504,"error":{"code":"server_is_overloaded","message":"Said by the upstream.","param":null,"retryable":false,"type":"server_error","retry_after":null},"request_id":"req_000000000000000000000000"}
+text {"type":"error","status":504,"error":{"type":"invalid_request_error","code":"server_is_overloaded","message":"Said by the upstream.","param":null,"retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}

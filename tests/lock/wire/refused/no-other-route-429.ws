@@ -1,1 +1,1 @@
-text {"type":"error","status":429,"error":{"code":"rate_limit_exceeded","message":"Said by the upstream.","param":null,"type":"rate_limit_error","retryable":true,"retry_after":7},"request_id":"req_000000000000000000000000"}
+text {"type":"error","status":429,"error":{"type":"invalid_request_error","code":"rate_limit_exceeded","message":"Said by the upstream.","param":null,"retryable":true,"retry_after":7},"request_id":"req_000000000000000000000000"}

@@ -1,1 +1,1 @@
-text {"type":"error","status":413,"error":{"code":"request_too_large","message":"Said by the upstream.","param":null,"type":"invalid_request_error","retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}
+text {"type":"error","status":413,"error":{"type":"invalid_request_error","code":"request_too_large","message":"Said by the upstream.","param":null,"retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}

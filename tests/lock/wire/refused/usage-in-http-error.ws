@@ -1,1 +1,1 @@
-text {"type":"error","status":500,"error":{"code":"server_error","message":"Said by the upstream.","param":null,"type":"server_error","retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}
+text {"type":"error","status":500,"error":{"type":"invalid_request_error","code":"server_error","message":"Said by the upstream.","param":null,"retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}

@@ -1,2 +1,2 @@
-text {"type":"response.created","sequence_number":0,"attempt":2,"response":{"id":"resp_2","object":"response","created_at":1796000000,"status":"in_progress","model":"m"}}
-text {"type":"response.failed","sequence_number":1,"attempt":2,"response":{"id":"resp_2","object":"response","created_at":1796000000,"status":"failed","model":"m","error":{"code":"slow_down","message":"Said by the upstream.","param":null}}}
+text {"type":"response.created","sequence_number":0,"attempt":2,"response":{"id":"resp_2","object":"response","created_at":1796000000,"status":"in_progress","model":"m","usage":null}}
+text {"type":"response.failed","sequence_number":1,"attempt":2,"response":{"id":"resp_2","object":"response","created_at":1796000000,"status":"failed","model":"m","error":{"type":"invalid_request_error","code":"slow_down","message":"Said by the upstream.","param":null},"usage":null}}
