@@ -19,7 +19,15 @@ def test_the_last_answer_of_a_connection_says_so() -> None:
     assert b"\r\nconnection: close\r\n\r\n" in answers.whole(200, b"", [], close=True)
 
 
-@pytest.mark.parametrize(("status", "line"), [(404, b"404 Not Found"), (529, b"529 Status")])
+@pytest.mark.parametrize(
+    ("status", "line"),
+    [
+        (404, b"404 Not Found"),
+        (413, b"413 Content Too Large"),
+        (422, b"422 Unprocessable Content"),
+        (529, b"529 Status"),
+    ],
+)
 def test_every_status_has_a_phrase(status: int, line: bytes) -> None:
     assert answers.head(status, []).startswith(b"HTTP/1.1 " + line + b"\r\n")
 

@@ -21,6 +21,14 @@ STREAM_HEADERS = (
 
 LAST_CHUNK = b"0\r\n\r\n"
 
+RENAMED = {
+    413: "Content Too Large",
+    414: "URI Too Long",
+    416: "Range Not Satisfiable",
+    422: "Unprocessable Content",
+}
+"""Phrases as RFC 9110 has them; the library's depend on its version, and bytes must not."""
+
 NUMBER = b'"sequence_number"'
 
 Header = tuple[str, str]
@@ -89,6 +97,6 @@ def sequence_after(numbered: Frame | None) -> int:
 
 def _phrase(status: int) -> str:
     try:
-        return HTTPStatus(status).phrase
+        return RENAMED.get(status) or HTTPStatus(status).phrase
     except ValueError:
         return "Status"
