@@ -212,6 +212,19 @@ def test_a_closed_connection_is_not_kept_for_a_client_that_takes_nothing() -> No
     assert gateway.record["outcome"] == "completed"
 
 
+def test_nor_for_one_that_has_said_all_and_takes_nothing() -> None:
+    gateway = Gateway()
+    peer = gateway.connect(slow=True)
+    peer.post(body())
+    gateway.finish()
+    peer.transport.finish()
+    gateway.clock.advance(100)
+    assert not peer.transport.lost
+    gateway.clock.advance(50)
+    assert peer.transport.lost
+    assert not gateway.app.connections
+
+
 # ---- our own faults
 
 

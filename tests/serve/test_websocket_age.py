@@ -232,6 +232,19 @@ def test_a_client_that_takes_nothing_is_gone() -> None:
     assert gateway.record["outcome"] == "client_disconnected"
 
 
+def test_nor_does_one_stay_that_has_said_all_and_takes_nothing() -> None:
+    gateway = Gateway()
+    peer = gateway.socket()
+    peer.create()
+    peer.transport.slow = True
+    gateway.call.heads()
+    gateway.call.sends(text())
+    peer.transport.finish()
+    gateway.clock.advance(10)
+    assert peer.transport.lost
+    assert not gateway.app.sockets
+
+
 def test_a_slow_client_may_take_the_last_bytes_behind_which_it_is_closed() -> None:
     gateway = Gateway()
     peer = gateway.socket()

@@ -73,7 +73,9 @@ class HttpConnection(asyncio.Protocol):
         self._reader.feed(data)
 
     def eof_received(self) -> None:
+        """It asks for nothing more. What waits to be taken is not kept for it for ever."""
         self._gone()
+        self.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._gone()

@@ -95,8 +95,9 @@ class SocketConnection(asyncio.Protocol):
             self._closing()
 
     def eof_received(self) -> None:
+        """It says nothing more. What waits to be taken is not kept for it for ever."""
         self._protocol.receive_eof()
-        self._gone()
+        self._closing()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._gone()
