@@ -88,6 +88,14 @@ class Gateway:
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.secret}", "Content-Type": "application/json"}
 
+    def ready(self) -> bool:
+        """Does it still begin turns?"""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
+        connection.request("GET", "/health/ready")
+        status = connection.getresponse().status
+        connection.close()
+        return status == 200
+
     def leaves(self) -> int:
         """Its exit code, once it has ended."""
         return self.process.wait(SECONDS)
