@@ -70,6 +70,8 @@ class Question(Protocol):
 
 
 class Upstreams(Protocol):
+    """The providers, as they are configured. One per process."""
+
     def open(
         self, attempt: int, place: Place, request: Request, tell: Callable[[UpstreamEvent], None]
     ) -> Call:

@@ -44,6 +44,8 @@ def minutes(low: float) -> Value:
 
 
 def whole(low: int, high: int, unit: str) -> Value:
+    """A count, without sign, point or exponent."""
+
     def take(text: str) -> int:
         if not WHOLE.fullmatch(text) or not low <= int(text) <= high:
             raise Wrong

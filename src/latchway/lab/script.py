@@ -151,6 +151,8 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Script:
+    """What a lab plays: the branches in order, of which the first that fits a call answers it."""
+
     branches: tuple[Branch, ...]
     models: tuple[str, ...]
     """What `GET /v1/models` lists."""
