@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from random import SystemRandom
 
@@ -67,11 +67,11 @@ def _again(target: Target, seed: int | None, file: Path | None) -> int:
     return 1
 
 
-def _chunks(names: Iterable[str], first: int, inputs: int) -> list[Chunk]:
+def _chunks(names: Sequence[str], first: int, inputs: int) -> list[Chunk]:
     """The work in parts, the targets mixed, so that the last ones are done together."""
     parts: list[tuple[float, Chunk]] = []
     for name in names:
-        count = share(TARGETS[name], inputs) if len(list(names)) > 1 else inputs
+        count = share(TARGETS[name], inputs) if len(names) > 1 else inputs
         size = max(1, count // CHUNKS)
         for start in range(0, count, size):
             parts.append((start / count, (name, first + start, min(size, count - start))))

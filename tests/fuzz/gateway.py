@@ -23,13 +23,14 @@ from fuzz.scripts import Step, script
 from latchway.books import Ports
 from latchway.ledger.keys import KeyRow, Keys
 from latchway.log.metrics import Metrics
-from latchway.ports import Call, Closing, Granted, Key, Opening, Refused, Unavailable
+from latchway.ports import Call, Closing, Granted, Key, Opening, Question, Refused, Unavailable
 from latchway.routes.table import RouteTable
 from latchway.serve.app import App
 from latchway.serve.incoming import Incoming
 from latchway.serve.websocket import SocketConnection
-from latchway.settings import LimitSettings, Price, Settings, WebsocketSettings
+from latchway.settings import LimitSettings, Price, Route, Settings, WebsocketSettings
 from latchway.turn.events import Place, UpstreamEvent
+from latchway.wire.frame import Answer
 from latchway.wire.request import Request
 from routes.made import model, route
 
@@ -156,6 +157,17 @@ class Upstreams:
         steps = script(Dice(self._seed + number), attempt, f"resp_{number}")
         self.calls.append(_Call(self._clock, steps, tell))
         return self.calls[-1]
+
+    def ask(
+        self,
+        route: Route,
+        method: str,
+        path: str,
+        body: bytes,
+        told: Callable[[Answer | str], None],
+    ) -> Question:
+        """Questions come over HTTP alone."""
+        raise NotImplementedError
 
 
 class _Call:

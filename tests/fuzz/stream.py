@@ -22,7 +22,7 @@ PLENTY = 1 << 26
 BOUNDS = (PLENTY, PLENTY, PLENTY, 300, 80, 20)
 """Of one event, in bytes; the small ones are often met."""
 
-WORK_ONE_IN = 2000
+WORK_ONE_IN = 300
 """Inputs, to one of which its work is counted: it is made large for that."""
 WORK_BYTES = 1 << 14
 WORK_PER_BYTE = 5
