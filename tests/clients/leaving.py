@@ -17,8 +17,8 @@ from clients.way import FIRST_ANSWER, START, TEXT, Way, events
 
 TURNS = 200
 AT_MOST_SECONDS = 60.0
-NOTICE_SECONDS = 2.0
-"""A client that left is noticed within one; the bill is written after it."""
+NOTICE_SECONDS = 5.0
+"""A client that left is noticed within one; a busy machine, asked over HTTP, may be slow."""
 LOOK_SECONDS = 0.02
 
 UNUSED = Outcome(COMPLETED, ())

@@ -15,7 +15,7 @@ from clients.way import CONTINUED, FIRST_ANSWER, Reply, Way
 USUAL = "usual"
 """Name of the gateway that has no failpoint."""
 
-WHOLE_ANSWER_SECONDS = 1.0
+WHOLE_ANSWER_SECONDS = 2.0
 KEEPALIVE_SECONDS = 0.1
 """Often, so that clients meet comments wherever a status line has gone out early."""
 HELD_BYTES = 65_536

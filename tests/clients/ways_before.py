@@ -86,7 +86,7 @@ BEFORE_OUTPUT = [
         own(504, "first_event_timeout", *AGAIN, calls=BOTH),
         own(504, "first_event_timeout", *AGAIN, calls=BOTH),
         second=SILENT,
-        route={"first_event_timeout_seconds": SHORT},
+        second_route={"first_event_timeout_seconds": SHORT},
     ),
     Way(
         "refused-after-early-headers",
