@@ -1,7 +1,7 @@
 """Every scenario is played and must record what its file says, to the byte (R9).
 
-A change of behaviour is a change of these files: `PYTHONPATH=tests python -m lock.play` writes
-them, a person reads what it wrote. Tests never write.
+A change of behaviour is a change of these files: `make lock` writes them, a person reads what it
+wrote. Tests never write.
 """
 
 from __future__ import annotations
