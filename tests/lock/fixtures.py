@@ -5,7 +5,7 @@
 | `scenarios/<group>/<name>.turn` | the script, and what every port saw |
 | `wire/<group>/<name>.sse` | the bytes of the HTTP answer |
 | `wire/<group>/<name>.ws` | the frames of the WebSocket, one a line |
-| `LOCK` | a line for each of them: its SHA-256 and its path, sorted by path |
+| `LOCK` | a line for each of them, sorted by path, as `sha256sum` has it: SHA-256, path |
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ WIRE = HERE / "wire"
 LOCK = HERE / "LOCK"
 
 ENDINGS = {"http": ".sse", "websocket": ".ws"}
-LOCKED = frozenset({".turn", ".sse", ".ws"})
 
 
 def names() -> list[str]:
     """`group/name` of every scenario."""
-    return sorted(_name(path, SCENARIOS) for path in SCENARIOS.rglob("*.turn"))
+    paths = SCENARIOS.rglob("*.turn")
+    return sorted(path.relative_to(SCENARIOS).with_suffix("").as_posix() for path in paths)
 
 
 def scenario(name: str) -> Scenario:
@@ -91,7 +91,3 @@ def lines_of(lock: str) -> dict[str, str]:
 def name_of(path: Path) -> str:
     """As `LOCK` says it."""
     return path.relative_to(HERE).as_posix()
-
-
-def _name(path: Path, folder: Path) -> str:
-    return path.relative_to(folder).with_suffix("").as_posix()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -73,10 +73,10 @@ def streams() -> list[Stream]:
     return list(found.values())
 
 
-def prefixes(streams: Sequence[Stream]) -> Iterator[Stream]:
+def prefixes(whole: Iterable[Stream]) -> Iterator[Stream]:
     """Every prefix of every stream, once."""
     known: set[tuple[str, bytes]] = set()
-    for stream in streams:
+    for stream in whole:
         facts = _facts(stream.scenario)
         for end in range(len(stream.data) + 1):
             prefix = replace(stream, data=stream.data[:end])
@@ -85,9 +85,9 @@ def prefixes(streams: Sequence[Stream]) -> Iterator[Stream]:
                 yield prefix
 
 
-def some(prefixes: Iterator[Stream], one_in: int) -> list[Stream]:
+def some(streams: Iterable[Stream], one_in: int) -> list[Stream]:
     """A sample that is the same on every run."""
-    return [each for each in prefixes if zlib.crc32(each.data) % one_in == 0]
+    return [each for each in streams if zlib.crc32(each.data) % one_in == 0]
 
 
 def _facts(scenario: Scenario) -> str:
@@ -242,11 +242,11 @@ def _answer(data: bytes) -> tuple[object, ...]:
     return status, tuple(answer.headers), answer.body, answer.whole
 
 
-def faults_of(prefixes: Sequence[Stream], transport: str) -> list[str]:
+def faults_of(cut: Sequence[Stream], transport: str) -> list[str]:
     """What does not hold of them, each with the bytes that show it."""
     found = []
     cutters: dict[str, Cutter] = {}
-    for each in prefixes:
+    for each in cut:
         facts = _facts(each.scenario)
         if facts not in cutters:
             cutters[facts] = Cutter(each.scenario, transport)
@@ -258,8 +258,9 @@ def faults_of(prefixes: Sequence[Stream], transport: str) -> list[str]:
     return found
 
 
-def on_transport(prefixes: Sequence[Stream], transport: str) -> list[Stream]:
-    return [each for each in prefixes if transport in each.scenario.transports]
+def on_transport(streams: Iterable[Stream], transport: str) -> list[Stream]:
+    """Those whose scripts are for this transport."""
+    return [each for each in streams if transport in each.scenario.transports]
 
 
 def run() -> int:

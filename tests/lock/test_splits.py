@@ -13,7 +13,7 @@ from lock.upstream import Line
 ONE_IN = 400
 """Of the prefixes: each takes some 20 ms."""
 PREFIXES = list(prefixes(streams()))
-SAMPLE = some(iter(PREFIXES), ONE_IN)
+SAMPLE = some(PREFIXES, ONE_IN)
 
 
 @pytest.fixture(autouse=True)
