@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from latchway.turn.events import Place
-from sim import events, oracle
+from sim import checks, events, oracle
 from sim.events import Event
 from sim.scripts import script_of
 from sim.universe import Violation
@@ -99,7 +99,10 @@ class Case:
             hold=route.hold_seconds, event_bytes=world.settings.limits.event_bytes,
             calm=world.calm or (attempt == 2 and world.universe.random.random() < 0.4),
         )  # fmt: skip
-        call = Call(self, attempt, place.route, route.upstream_model, script, world.universe.now)
+        call = Call(
+            len(world.calls), self, attempt, place.route, route.upstream_model, script,
+            world.universe.now,
+        )  # fmt: skip
         call.quiet_since = world.universe.now
         self.calls.append(call)
         world.calls.append(call)
@@ -113,6 +116,7 @@ class Case:
         self.check(not self.gone, "I-R2: a call for nobody")
         self.check(self.world.is_reserved(self), "R6: a call without a reservation")
         if attempt == 1:
+            self.check_home(route)
             return
         first = self.calls[0]
         self.check(first.route != route, "I-R1: twice on one route")
@@ -125,6 +129,14 @@ class Case:
         self.check(wire is None or not wire.began or wire.over or first.finished,
                    "I-R6: two attempts in flight")  # fmt: skip
 
+    def check_home(self, route: str) -> None:
+        """R3: what ties the request to a place was heeded."""
+        pinned, continued = self.asked.pinned, self.continued
+        self.check(pinned in (None, route), f"R3: pinned to {pinned}, called on {route}")
+        if self.asked.continues is not None:
+            known = continued is not None and continued[1] == route
+            self.check(known, f"R3: continues {continued}, called on {route}")
+
     def leave(self, call: Call, how: str) -> None:
         """The turn has left a call: how should it have been judged?"""
         call.left, call.left_at = how, self.world.universe.now
@@ -133,6 +145,7 @@ class Case:
         call.arrived_by_then = call.arrived - unread
         if how == "dropped":
             call.expected = oracle.ended(self, call)
+            checks.left(self, call)
         self.world.universe.note("turn %d: %s %s, %s", self.number, how, call, call.expected)
 
     # ---- what the client is handed
@@ -187,6 +200,8 @@ class Case:
             self.handed_output = True
         if event.kind in events.RESULTS:
             self.check(self.world.is_settled(self, call), "I-B5: a result before it is durable")
+            response_id = f"resp_{call.id}"
+            self.world.made[self.asked.key].append((response_id, call.route))
 
     def told_by_gateway(self, how: str) -> None:
         """A failure in the gateway's own words, or an upstream's answer passed on."""

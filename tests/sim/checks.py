@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 LEDGER_SECONDS = 2.0
 """A turn waits so long for each answer of the ledger."""
 SLACK_SECONDS = 2.0
+PAIR_SECONDS = 1.0
+"""Behind an `error` the hold waits for its second, for so long at most."""
 
 
 class WatchedRoutes:
@@ -51,10 +53,10 @@ class WatchedRoutes:
 
 
 def before_event(case: Case, event: on.Event) -> None:
-    name = type(event).__name__
-    world = case.world
-    case.told, case.before = name, case.driver.turn.state.value
-    world.universe.note("turn %d, %s: %s", case.number, case.before, name)
+    name, world = type(event).__name__, case.world
+    if not case.driver._busy:
+        case.told, case.before = name, case.driver.turn.state.value
+        world.universe.note("turn %d, %s: %s", case.number, case.before, name)
     if isinstance(event, on.ClientGone):
         case.gone = True
     elif isinstance(event, on.Stop):
@@ -62,10 +64,24 @@ def before_event(case: Case, event: on.Event) -> None:
     elif isinstance(event, on.LedgerFailed):
         case.ledger_failed = True
         world.counted.hit("ledger_failed", case.before)
-    elif isinstance(event, on.Arrived) and case.calls[-1].lifecycle_read is None:
-        call = case.calls[-1]
-        if any(each.kind == events.LIFECYCLE for each in call.events):
-            call.lifecycle_read, call.stalled_then = world.universe.now, world.stalled_seconds
+    elif isinstance(event, on.Arrived):
+        _arrived(case.calls[-1], world)
+
+
+def _arrived(call: Call, world: World) -> None:
+    kinds = {event.kind for event in call.events} if call.error_read is None else set()
+    if events.ERROR in kinds:
+        call.error_read = world.universe.now
+    if events.LIFECYCLE in kinds and call.lifecycle_read is None:
+        call.lifecycle_read, call.stalled_then = world.universe.now, world.stalled_seconds
+
+
+def left(case: Case, call: Call) -> None:
+    """The turn has left a call: behind an `error` it has waited for the second (R2, "Pairs")."""
+    if call.error_read is None or case.told != "Tick":
+        return
+    waited = case.world.universe.now - call.error_read
+    case.check(waited >= PAIR_SECONDS - 1e-6, f"R2: waited {waited} s behind an error")
 
 
 def after_event(case: Case, event: on.Event) -> None:
@@ -82,7 +98,8 @@ def _check_hold(case: Case, call: Call) -> None:
     world = case.world
     held = world.universe.now - call.lifecycle_read if call.lifecycle_read is not None else 0.0
     late = world.stalled_seconds - call.stalled_then
-    most = world.routes[call.route].hold_seconds + late
+    pair = any(each.kind == events.ERROR for each in call.events)
+    most = world.routes[call.route].hold_seconds + late + (PAIR_SECONDS if pair else 0.0)
     case.check(held <= most + 1e-6 or not case.streamed, f"I-R7: held for {held} s")
 
 

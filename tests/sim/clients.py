@@ -62,8 +62,7 @@ class Client:
     # ---- network.Peer
 
     def handed(self, data: bytes) -> None:
-        if not self.left:
-            self.read(data)
+        self.read(data)
 
     def sent(self, data: bytes) -> None:
         """It was read when it was handed over."""

@@ -128,7 +128,7 @@ class Maker:
             said, seen, tokens = usage(self.random)
             rest = b',"usage":' + said
             if not seen:
-                rest, seen = b',"output":[{"type":"message"}]', True
+                rest, seen, tokens = b',"output":[{"type":"message"}]', True, None
         elif self.random.random() < 0.2:
             rest = b',"usage":{"input_tokens":0,"output_tokens":0},"output":[]'
         data = b'{"type":"%b","response":%b,%b}' % (

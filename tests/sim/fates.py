@@ -103,8 +103,9 @@ def crash(world: World) -> None:
     committer.died = True
     world.universe.process = None
     for case in world.cases:
-        if case.driver is not None and not case.over:
+        if case.driver is not None and not case.over and not case.crashed:
             case.crashed = True
+            world.counted.hit("killed", case.driver.turn.state.value)
     world.kernel.die()
     for client in world.clients:
         client.wire.over = client.cut = True

@@ -48,7 +48,9 @@ class Wire(asyncio.Transport):
         self._unsent = bytearray()
         self.began = self._held = False
         self._high, self._low = 64 << 10, 16 << 10
-        self._paused = self._closing = self._eof = self.over = self._polled = False
+        self._paused = self._closing = self._eof = self._polled = False
+        self.over = self.lost = False
+        """Closed by us or found broken; and its protocol knows."""
 
     # ---- what arrives
 
@@ -81,6 +83,13 @@ class Wire(asyncio.Transport):
     @property
     def readable(self) -> bool:
         return bool(self.unread) or self._fin or self._rst
+
+    @property
+    def untold(self) -> bool:
+        """Has something arrived that the protocol has not been told?"""
+        if self.lost:
+            return False
+        return bool(self.unread) or self._rst or (self._fin and not self._fin_told)
 
     def _wake(self) -> None:
         if not self._polled and self.began and not self.over:
@@ -192,6 +201,7 @@ class Wire(asyncio.Transport):
         self.peer.hung_up(reset)
 
     def _lose(self, why: Exception | None) -> None:
+        self.lost = True
         self._protocol.connection_lost(why)
 
     def is_closing(self) -> bool:

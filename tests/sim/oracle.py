@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sim.events import ERROR, FAILED, NEUTRAL, OUTPUT, RESULTS, TERMINAL, Tokens
+from sim.events import ERROR, FAILED, NEUTRAL, OUTPUT, RESULTS, TERMINAL, Event, Tokens
 from sim.scripts import refusal_retryable
 
 if TYPE_CHECKING:
@@ -129,11 +129,9 @@ def _stored_on(case: Case, route: Route) -> bool:
 
 
 def _failure(case: Case, call: Call) -> Failure:
-    failing = _failing(call)
-    if case.told == "ClientGone":
-        return GONE if failing is None else _of_events(call, failing)
-    if case.told == "Stop" and not (failing is not None and case.handed_error):
-        return STOPPED
+    if case.told in ("ClientGone", "Stop"):
+        return _of_leaving(case, call)
+    failing = _failing(call.events)
     if call.script.answer is not None and call.arrived >= call.script.head_at > 0:
         found = _of_answer(case, call)
         if found is not None:
@@ -141,19 +139,27 @@ def _failure(case: Case, call: Call) -> Failure:
     if _overflows(case, call, failing):
         return OVERFLOW
     if failing is not None:
-        return _of_events(call, failing)
+        return _of_events(call.events, failing)
     return _of_silence(case, call) if not _broken(call) else _of_break(case, call)
 
 
-def _failing(call: Call) -> int | None:
+def _of_leaving(case: Case, call: Call) -> Failure:
+    """The client or the gateway ends it, unless an `error` has done so already, whose second is
+    awaited; a stop still counts there for a client that has not got the `error`."""
+    failing = _failing(call.events_read)
+    if failing is None:
+        return GONE if case.told == "ClientGone" else STOPPED
+    told = case.told == "ClientGone" or case.handed_error
+    return _of_events(call.events_read, failing) if told else STOPPED
+
+
+def _failing(events: list[Event]) -> int | None:
     """Where the first event stands that ends the attempt."""
-    events = call.events
     return next((at for at, event in enumerate(events) if event.kind in TERMINAL), None)
 
 
-def _of_events(call: Call, at: int) -> Failure:
+def _of_events(events: list[Event], at: int) -> Failure:
     """A failure event, or a pair of which either makes it final."""
-    events = call.events
     failing = [events[at]]
     if events[at].kind == ERROR:
         rest = [event for event in events[at + 1 :] if event.kind != NEUTRAL]

@@ -158,7 +158,7 @@ def body(case: Case) -> bytes:
     if asked.store is not None:
         members.append(f'"store":{"true" if asked.store else "false"}')
     if asked.continues is not None:
-        made = world.made if asked.continues == "known" else []
+        made = world.made[asked.key] if asked.continues == "known" else []
         case.continued = world.random.choice(made) if made else None
         response_id = case.continued[0] if case.continued else "resp_of_nobody"
         members.append(f'"previous_response_id":"{response_id}"')

@@ -41,6 +41,7 @@ FAULTS: dict[str, OSError] = {
 class Call:
     """One attempt, as the world sees it."""
 
+    id: int
     case: Case
     number: int
     route: str
@@ -53,7 +54,6 @@ class Call:
     requests: int = 0
     broken: bool = False
     """The connection could not be made, or has broken; what had arrived by then stays."""
-    server: ServerEnd | None = None
     wire: Wire | None = None
     """Its connection, from when it is dialled, or from its request on one that was there."""
     expected: Ended | None = None
@@ -63,6 +63,8 @@ class Call:
     left_at: float = 0.0
     lifecycle_read: float | None = None
     """When the first lifecycle event was read."""
+    error_read: float | None = None
+    """When an `error` event was read."""
     quiet_since: float = 0.0
     """The last sign of life."""
     head_since: float = 0.0
@@ -96,10 +98,7 @@ class Call:
     @property
     def unread(self) -> bool:
         """Is there something of it in the kernel that the gateway has not looked at?"""
-        server = self.server
-        return server is not None and server.call is self and not server.wire.over and (
-            server.wire.readable
-        )
+        return self.wire is not None and self.wire.untold
 
     # ---- ports.Call
 
@@ -147,7 +146,10 @@ class ServerEnd:
         self.world, self.universe = world, world.universe
         self.wire = Wire(process, self, kernel)
         self.call: Call | None = None
+        self._latest: Call | None = None
+        """Whose request was written last; it may cross the end of the connection."""
         self._received = bytearray()
+        self._ended = False
         self._steps: list[Step] = []
         self._playing = 0
         """Which playing of a script is the current one."""
@@ -158,7 +160,9 @@ class ServerEnd:
         """The request is being written: its connection is made."""
         marker, model = MARKER.search(data), MODEL.search(data)
         if marker is not None and model is not None:
-            self._find(marker, model).connected = True
+            call = self._latest = self._find(marker, model)
+            call.connected, call.wire = True, self.wire
+            call.broken = call.broken or self._ended
 
     def sent(self, data: bytes) -> None:
         self.universe.after(0.001, lambda: self._receive(data))
@@ -197,7 +201,7 @@ class ServerEnd:
         call.requests += 1
         if call.requests > 1:
             raise Violation(f"I-R11: {call.case.number} attempt {call.number} was sent twice")
-        self.call, call.server, call.wire = call, self, self.wire
+        self.call = call
         if call.script.early:
             self.wire.take_all()
         self._steps = list(reversed(call.script.steps))
@@ -231,8 +235,10 @@ class ServerEnd:
 
     def _end(self, how: str, call: Call | None) -> None:
         self._playing += 1
-        if call is not None:
-            call.broken = True
+        self._ended = True
+        for each in (call, self._latest):
+            if each is not None:
+                each.broken = True
         self.universe.note("  upstream %s: %s", call, how)
         if how == "rst":
             self.wire.arrive_rst()

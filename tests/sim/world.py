@@ -116,8 +116,8 @@ class World:
         self.calls: list[Call] = []
         self.clients: list[Client] = []
         self.by_request: dict[str, Case] = {}
-        self.made: list[str] = []
-        """Ids of responses that were delivered."""
+        self.made: dict[str, list[tuple[str, str]]] = {key: [] for key in people.KEYS}
+        """Results that were delivered to a key: their ids, and the routes that made them."""
         self.active = self.replaying = 0
         self.wall_off = self.stalled_seconds = 0.0
         self.draining = self.ending = self.ended = False
@@ -210,6 +210,8 @@ class World:
             before = turn.state
             checks.before_event(case, event)
             tell(event)
+            if driver._busy:
+                return
             checks.after_event(case, event)
             if turn.state is not before:
                 fates.reached(self, case, turn.state.value)
