@@ -14,6 +14,7 @@ import msgspec
 
 from latchway.turn import events as on
 from latchway.wire.frame import Answer, Frame, Kind, Note
+from latchway.wire.meaning import TERMINAL
 
 CREATED_AT = 1_796_000_000
 STATUSES = {
@@ -34,7 +35,7 @@ END = b"0\r\n\r\n"
 DONE = b"data: [DONE]\n\n"
 PAGE = b"<html>Sorry.</html>\n"
 
-BYTEWISE, UNTIL_CLOSE = "bytewise", "until-close"
+BYTEWISE, UNTIL_CLOSE, UNENDED = "bytewise", "until-close", "unended"
 
 Dialect = Callable[[bytes, bytes], bytes]
 
@@ -61,7 +62,8 @@ class Speaker:
     """One attempt's upstream. `oversized_bytes`: more than an event may have.
 
     `dialect`: one of the above; `bytewise`: as usual, each byte in a read of its own;
-    `until-close`: the body's end is the connection's.
+    `until-close`: the body's end is the connection's; `unended`: the body ends with its terminal
+    event, which lacks its blank line.
     """
 
     def __init__(self, *, streamed: bool, oversized_bytes: int = 0, dialect: str = "usual") -> None:
@@ -92,6 +94,8 @@ class Speaker:
                 return [*self._head(), body + self.end]
             case on.Arrived():
                 blocks = [self._block(event.attempt, frame) for frame in event.frames]
+                if self._dialect == UNENDED and event.frames[-1].kind in TERMINAL:
+                    return [*self._head(), self._part(b"".join(blocks)[:-1]) + self.end]
                 return [*self._head(), self._part(b"".join(blocks))]
             case on.Answered():
                 return [answered(event.answer)]
