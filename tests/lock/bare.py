@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from latchway.books import WHY_FORGIVEN
 from latchway.ledger import bill
@@ -228,7 +229,9 @@ def place(head: Mapping[str, str], failed: str | None) -> Place | None:
     binding, _, encrypted = head["binding"].partition(", ")
     bound = Binding.STORED if "stores" in marks else Binding(binding)
     another = bool(_targets(head, name))
-    return Place(name, bound, another, kindred=bool(encrypted) and another)
+    made = Place(name, bound, another, kindred=bool(encrypted) and another)
+    idle = _mark(marks, "idle")
+    return replace(made, idle_timeout_seconds=float(idle)) if idle else made
 
 
 def _routes(head: Mapping[str, str]) -> dict[str, list[str]]:
@@ -249,7 +252,13 @@ def _targets(head: Mapping[str, str], failed: str) -> dict[str, list[str]]:
 
 
 def _origin(marks: list[str]) -> str:
-    return next((mark for mark in marks if mark.startswith("origin=")), "")
+    return _mark(marks, "origin")
+
+
+def _mark(marks: list[str], name: str) -> str:
+    """What a route's mark says; nothing, if it has none of that name."""
+    said = dict(mark.partition("=")[::2] for mark in marks)
+    return said.get(name, "")
 
 
 def _status(event: on.UpstreamEvent) -> int | None:

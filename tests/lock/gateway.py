@@ -127,5 +127,5 @@ def _route(said: str) -> Route:
         hold_seconds=10.0,
         connect_timeout_seconds=10.0,
         first_event_timeout_seconds=60.0,
-        idle_timeout_seconds=300.0,
+        idle_timeout_seconds=float(values.get("idle", 300)),
     )

@@ -61,9 +61,10 @@ class Recorder:
 
     def answer(self, command: do.PassAnswer) -> Iterator[str]:
         answer = command.answer
+        retryable = command.retryable and errors.may_be_sent_again(answer.note.code)
         yield (
             f"{answer.status} of the upstream, {answer.note.code or 'no code'}"
-            f"{_retryable(command.retryable)}{_after(answer.note.retry_after)}"
+            f"{_retryable(retryable)}{_after(answer.note.retry_after)}"
             f"{_replay(command.replay)}"
         )
 

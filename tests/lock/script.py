@@ -36,10 +36,10 @@ USUAL = {
 """The head's fields but for `rules`, with what holds if one is left out.
 
 `routes`: each a name, then maybe `:disabled`, `:stores` (what is not said to be stored is stored
-there) or `:origin=NAME`. `binding: origin_bound, encrypted` is bound by encrypted items alone.
-`tools: acting` with the setting that forbids a replay then, `allowed` without it; `function`: one
-that the client runs. `room: no`: too many replays in flight. `bytes`: how the upstream writes
-(`spoken.DIALECTS`). `probe`: cases of PROBE.md that it shows.
+there), `:origin=NAME` or `:idle=SECONDS`, its idle timeout. `binding: origin_bound, encrypted` is
+bound by encrypted items alone. `tools: acting` with the setting that forbids a replay then,
+`allowed` without it; `function`: one that the client runs. `room: no`: too many replays in flight.
+`bytes`: how the upstream writes (`spoken.DIALECTS`). `probe`: cases of PROBE.md that it shows.
 """
 
 Recording = Mapping[str, Sequence[Sequence[str]]]
