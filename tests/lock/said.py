@@ -8,7 +8,7 @@
 | `A + B` | two events in one read |
 | `answered STATUS CODE …` | a whole HTTP answer that is no stream |
 | `head STATUS`, `comment`, `oversized` | the rest of an answer |
-| `broke`, `broke begun` | a reset; `begun`: of an answer that is not streamed, behind its head |
+| `broke`, `closed` | a reset, a close in the middle; `begun`: not streamed, behind the head |
 | `ended`, `done`, `page` | the body's clean end, `[DONE]`, a page: nothing more will come |
 | `connected`, `sent` | the request can be written, is written |
 
@@ -55,7 +55,7 @@ def event(attempt: int, words: str) -> on.UpstreamEvent:
             return on.Sent(attempt)
         case "comment":
             return on.Commented(attempt)
-        case "broke" | "ended" | "done" | "page":
+        case "broke" | "closed" | "ended" | "done" | "page":
             return on.Broke(attempt, kind, begun=rest == "begun")
         case "oversized":
             return on.Oversized(attempt)

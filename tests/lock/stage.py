@@ -131,7 +131,7 @@ class Wire:
             at.arrive(data)
         if isinstance(event, on.Broke) and event.reason == "broke":
             at.arrive_end(reset=True)
-        elif isinstance(event, on.Broke) and speaker.ends_by_closing:
+        elif isinstance(event, on.Broke) and (event.reason == "closed" or speaker.ends_by_closing):
             at.arrive_end(reset=False)
 
     def upstream_does(self, what: str) -> None:
