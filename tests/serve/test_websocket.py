@@ -9,7 +9,7 @@ from harness.gateway import COST, Gateway, body
 from harness.upstreams import created, error, failed, text
 from harness.websocket import masked
 from latchway.serve import limits
-from latchway.settings import LimitSettings, WebsocketSettings
+from latchway.settings import WebsocketSettings
 
 AGE = "websocket_connection_limit_reached"
 MINUTE = 60.0
@@ -61,7 +61,7 @@ def test_beyond_the_queue_a_create_is_refused_and_the_active_one_goes_on(queue: 
 
 
 def test_the_queue_is_bounded_in_bytes_too() -> None:
-    gateway = Gateway(limits=LimitSettings(request_bytes=1000))
+    gateway = Gateway(websocket=WebsocketSettings(max_message_bytes=1000))
     peer = gateway.socket()
     for _ in range(3):
         peer.create(input="x" * 400)

@@ -185,3 +185,12 @@ def test_the_record_of_a_failure() -> None:
 def test_the_record_of_a_result_has_no_failure() -> None:
     record = attempt().record(outcome="completed", now=102.0)
     assert (record.failure, record.own_rule, record.rule, record.verdict) == (None,) * 4
+
+
+def test_a_result_repeats_the_text_of_its_deltas() -> None:
+    made = attempt()
+    made.hear(Frame(Kind.OUTPUT, b"", b"", 7), 101.0)
+    made.hear(Frame(Kind.COMPLETED, b"", b"", 5, COMPLETED.note), 102.0)
+    assert made.output_bytes == 7
+    made.hear(Frame(Kind.COMPLETED, b"", b"", 9, COMPLETED.note), 102.0)
+    assert made.output_bytes == 9

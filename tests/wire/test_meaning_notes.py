@@ -171,3 +171,14 @@ def test_at_once_is_a_time_to_retry() -> None:
 def test_only_a_failure_has_an_error(kind: str) -> None:
     event = {"type": kind, "error": ERROR, "code": "c", "retryable": True, "retry_after": 1}
     assert note_of(event) == Note()
+
+
+WHOLE = '{"type":"response.completed","response":{"output":[{"content":[{"text":"héllo"}]}]%s}}'
+
+
+@pytest.mark.parametrize(
+    ("usage", "text_bytes"),
+    [("", 6), (',"usage":null', 6), (',"usage":{"input_tokens":1,"output_tokens":2}', 0)],
+)
+def test_the_text_of_a_result_counts_where_nobody_metered_it(usage: str, text_bytes: int) -> None:
+    assert frame((WHOLE % usage).encode(), b"").text_bytes == text_bytes

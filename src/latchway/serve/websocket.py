@@ -49,7 +49,7 @@ class SocketConnection(asyncio.Protocol):
         self._headers = incoming.headers
         self.transport = http.transport
         self._http = http
-        self._queue = Queue(settings.websocket.queue, settings.limits.request_bytes)
+        self._queue = Queue(settings.websocket.queue, settings.websocket.max_message_bytes)
         self._messages = Messages()
         self._client: SocketClient | None = None
         self._driver: Driver | None = None

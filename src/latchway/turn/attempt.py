@@ -54,7 +54,10 @@ class Attempt:
         """Take in one frame that has arrived and whose turn it is."""
         if self.first_event is None and frame.kind is not Kind.NEUTRAL:
             self.first_event = now
-        self.output_bytes += frame.text_bytes
+        if frame.kind is Kind.OUTPUT:
+            self.output_bytes += frame.text_bytes
+        else:  # a result repeats the text of its deltas
+            self.output_bytes = max(self.output_bytes, frame.text_bytes)
         if frame.made and len(self.made) < limits.MARKS:
             self.made.update(dict.fromkeys(frame.made))
         if frame.note is None:

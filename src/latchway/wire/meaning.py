@@ -37,7 +37,8 @@ KINDS: Final[dict[str, Kind]] = {
 """Every type that is not output, with its class."""
 
 FAILURES: Final = frozenset({Kind.FAILED, Kind.ERROR})
-TERMINAL: Final = FAILURES | {Kind.COMPLETED, Kind.INCOMPLETE}
+_RESULTS: Final = frozenset({Kind.COMPLETED, Kind.INCOMPLETE})
+TERMINAL: Final = FAILURES | _RESULTS
 TAKEN: Final = frozenset({Kind.OUTPUT, Kind.COMPLETED, Kind.INCOMPLETE})
 """Kinds that are output or a result, whatever stands in them."""
 
@@ -81,7 +82,8 @@ def frame(data: bytes, block: bytes, name: bytes = b"") -> Frame:
         event = read
     kind = _kind(event.type, name)
     if kind is not _OUTPUT:
-        return Frame(kind, data, block, 0, _note(event, kind), _made(event.response, kind))
+        said, made = _note(event, kind), _made(event.response, kind)
+        return Frame(kind, data, block, _unmetered_bytes(event, kind, said), said, made)
     if event.usage is not None or event.response is not None or event.item is not NO_ITEM:
         note, made = _metered_note(event), marks.of_item(event.item)
         return Frame(_OUTPUT, data, block, _delta_bytes(event), note, made)
@@ -142,6 +144,13 @@ def _delta_bytes(event: Event) -> int:
     if not isinstance(delta, str) or event.type == _NOT_TEXT:
         return 0
     return len(delta) if delta.isascii() else len(delta.encode())
+
+
+def _unmetered_bytes(event: Event, kind: Kind, note: Note) -> int:
+    """The text of a result that nobody metered, for an estimate: it may have come without deltas."""
+    if kind not in _RESULTS or note.usage is not None or event.response is None:
+        return 0
+    return _output_bytes(b'{"output":%b}' % event.response.output)
 
 
 def _output_bytes(body: bytes) -> int:
