@@ -147,7 +147,7 @@ def _delta_bytes(event: Event) -> int:
 
 
 def _unmetered_bytes(event: Event, kind: Kind, note: Note) -> int:
-    """The text of a result that nobody metered, for an estimate: it may have come without deltas."""
+    """The text of a result that nobody metered: it may have come without deltas."""
     if kind not in _RESULTS or note.usage is not None or event.response is None:
         return 0
     return _output_bytes(b'{"output":%b}' % event.response.output)
