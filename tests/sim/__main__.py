@@ -17,7 +17,7 @@ from itertools import count
 from random import SystemRandom
 
 from sim import coverage
-from sim.lives import Lives, Violated, live, retold
+from sim.lives import Violated, live, retold
 
 NEW_SEEDS = 1 << 48
 WORLDS_AT_ONCE = 10
@@ -56,7 +56,9 @@ def _again(seed: int) -> int:
     return 1 if violated else 0
 
 
-def _run(first: int, turns: int | None, processes: int) -> tuple[Counter[coverage.Pair], list[Violated]]:
+def _run(
+    first: int, turns: int | None, processes: int
+) -> tuple[Counter[coverage.Pair], list[Violated]]:
     """Live worlds until so many turns have passed, or something is violated."""
     counted: Counter[coverage.Pair] = Counter()
     violated: list[Violated] = []

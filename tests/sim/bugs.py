@@ -46,7 +46,7 @@ BUGS = (
          ("turn/decide.py", "if not s.failure.replayable:", "if False:")),
     _bug("a stored request is replayed", ("turn/decide.py", "if s.binding in BOUND and",
                                           "if s.binding is None and")),
-    _bug("tools that act are replayed", ("turn/decide.py", "if s.acting_tools and", "if False and")),
+    _bug("tools that act are replayed", ("turn/decide.py", "s.acting_tools and", "False and")),
     _bug("replays without a budget",
          ("routes/budget.py", "return self.replays < max(", "return True or self.replays < max(")),
     _bug("the same route again",

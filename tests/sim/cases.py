@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from latchway.turn.events import Place
 from sim import checks, events, oracle
 from sim.events import Event
-from sim.scripts import script_of
+from sim.faults import script_of
 from sim.universe import Violation
 from sim.upstream import Call
 

@@ -24,29 +24,27 @@ PAIR_SECONDS = 1.0
 """Behind an `error` the hold waits for its second, for so long at most."""
 
 
-class WatchedRoutes:
-    """`ports.Routes` around the real one: how many replays are in flight, counted anew (I-R9)."""
+class WatchedRoutes(RouteTable):
+    """The real one; how many replays are in flight is counted anew (I-R9)."""
 
-    def __init__(self, world: World, inner: RouteTable) -> None:
-        self._world, self._inner = world, inner
-        self.first, self.replay = inner.first, inner.replay
-        self.replay_room, self.routes_state = inner.replay_room, inner.routes_state
-        self.attempt_ended = inner.attempt_ended
+    def __init__(self, world: World) -> None:
+        super().__init__(world.settings, world.writer.route_of, world.process.time)
+        self._world = world
 
     def turn_began(self) -> None:
         self._world.active += 1
-        self._inner.turn_began()
+        super().turn_began()
 
     def replay_began(self) -> None:
         if not self._world.replay_room():
             raise Violation("I-R9: more replays in flight than the budget allows")
         self._world.replaying += 1
-        self._inner.replay_began()
+        super().replay_began()
 
     def turn_ended(self, replayed: bool) -> None:
         self._world.active -= 1
         self._world.replaying -= replayed
-        self._inner.turn_ended(replayed)
+        super().turn_ended(replayed)
 
 
 # ---- at every event
@@ -192,9 +190,9 @@ def _check_time(case: Case) -> None:
 def _count(case: Case) -> None:
     counted = case.world.counted
     for call in case.calls:
-        if call.expected is not None and call.script.fault != "none":
-            if call.ended_by not in ("ClientGone", "Stop"):
-                counted.hit(f"{call.script.fault} {call.number}", call.ended_in)
+        struck = call.expected is not None and call.script.fault != "none"
+        if struck and call.ended_by not in ("ClientGone", "Stop"):
+            counted.hit(f"{call.script.fault} {call.number}", call.ended_in)
     counted.hit("turns", "all")
 
 

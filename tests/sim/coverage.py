@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sim.events import SORTS
 from sim.fates import STATES
-from sim.scripts import DIALS, STATUSES
+from sim.faults import DIALS, STATUSES
 
 AT_LEAST = 20
 """Times that each pair is met in a whole run."""

@@ -132,12 +132,12 @@ class NoLock:
         """Nothing was taken."""
 
 
-def reader(disk: Callable[[], Disk]) -> Callable[[Path], Any]:
+def reader(disk: Disk) -> Callable[[Path], Any]:
     """What stands for `open_reader`: the same connection, which a writer's end leaves open."""
 
     class Reader:
         def execute(self, sql: str, *args: Any) -> sqlite3.Cursor:
-            return disk().connection.execute(sql, *args)
+            return disk.connection.execute(sql, *args)
 
         def close(self) -> None:
             """The world looks at it afterwards."""

@@ -116,13 +116,15 @@ class Maker:
             event.raw = event.block
         return event
 
-    def _response(self, status: bytes, rest: bytes = b"") -> bytes:
+    def response(self, status: bytes, rest: bytes = b"") -> bytes:
         return b'{"id":"%b","object":"response","created_at":17,"status":"%b","model":"u"%b}' % (
             self.response_id.encode(), status, rest,
         )  # fmt: skip
 
     def lifecycle(self, *, metered: bool = False) -> Event:
-        name = self.random.choice((b"response.created", b"response.in_progress", b"response.queued"))
+        name = self.random.choice(
+            (b"response.created", b"response.in_progress", b"response.queued")
+        )
         rest, tokens, seen = b"", None, False
         if metered:
             said, seen, tokens = usage(self.random)
@@ -132,7 +134,7 @@ class Maker:
         elif self.random.random() < 0.2:
             rest = b',"usage":{"input_tokens":0,"output_tokens":0},"output":[]'
         data = b'{"type":"%b","response":%b,%b}' % (
-            name, self._response(b"in_progress", rest), self._tag(),
+            name, self.response(b"in_progress", rest), self._tag(),
         )  # fmt: skip
         return self._dress(Event(LIFECYCLE, data, metered=seen, tokens=tokens), name)
 
@@ -143,7 +145,7 @@ class Maker:
     def output(self, size: int | None = None) -> Event:
         sort = self.random.random()
         if size is None and sort < 0.06:
-            return self._dress(Event(OUTPUT, b"{broken c%d.%d;" % self._count()), b"")
+            return self._dress(Event(OUTPUT, b"{broken c%d.%d;" % self.count()), b"")
         if size is None and sort < 0.12:
             data = b'{"type":"response.of_the_future","x":[1,2],%b}' % self._tag()
             return self._dress(Event(OUTPUT, data), b"response.of_the_future")
@@ -152,14 +154,14 @@ class Maker:
         event = Event(OUTPUT, data, text_bytes=len(text))
         return self._dress(event, b"response.output_text.delta")
 
-    def _count(self) -> tuple[int, int]:
+    def count(self) -> tuple[int, int]:
         self._number += 1
         return self.call, self._number - 1
 
     def result(self) -> Event:
         kind = COMPLETED if self.random.random() < 0.9 else INCOMPLETE
         said, metered, tokens = usage(self.random)
-        made = self._response(kind.encode(), b',"usage":' + said)
+        made = self.response(kind.encode(), b',"usage":' + said)
         name = b"response." + kind.encode()
         data = b'{"type":"%b","response":%b,%b}' % (name, made, self._tag())
         return self._dress(Event(kind, data, metered=metered, tokens=tokens), name)
@@ -192,7 +194,7 @@ class Maker:
         return _nested if self.random.random() < 0.7 else _with_status
 
     def _failed(self, error: bytes, rest: bytes, tag: bytes) -> bytes:
-        made = self._response(b"failed", b',"error":%b%b' % (error, rest))
+        made = self.response(b"failed", b',"error":%b%b' % (error, rest))
         return b'{"type":"response.failed","response":%b,%b}' % (made, tag)
 
 

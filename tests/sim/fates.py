@@ -7,6 +7,7 @@ what met what are asserted (`coverage.py`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sim.disk import Steps
@@ -135,7 +136,7 @@ def drain(world: World) -> None:
 def _drain(world: World, epoch: int) -> None:
     app, process = world.app, world.process
     world.draining = True
-    app.drained = lambda: process.call_soon(_leave, world, epoch)
+    app.drained = partial(process.call_soon, _leave, world, epoch)  # type: ignore[assignment]
     app.drain()
     if app.turns:
         process.call_later(30.0, _stop, world, epoch)

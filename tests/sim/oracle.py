@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sim.events import ERROR, FAILED, NEUTRAL, OUTPUT, RESULTS, TERMINAL, Event, Tokens
-from sim.scripts import refusal_retryable
+from sim.events import ERROR, FAILED, NEUTRAL, OUTPUT, TERMINAL, Event, Tokens
+from sim.faults import refusal_retryable
 
 if TYPE_CHECKING:
     from latchway.settings import Route
@@ -199,9 +199,9 @@ def _of_refusal(case: Case, call: Call, whole: bool) -> Failure | None:
 def _overflows(case: Case, call: Call, failing: int | None) -> bool:
     """Was more held back than may be, before anything else ended the attempt?"""
     script = call.script
-    if script.fault == "oversized" and script.broken_at is not None:
-        if call.arrived >= script.broken_at:
-            return True
+    too_large = script.fault == "oversized" and script.broken_at is not None
+    if too_large and call.arrived >= (script.broken_at or 0):
+        return True
     if case.handed_lifecycle or case.handed_output or not case.streamed:
         return False
     held, bound = 0, case.world.settings.turn.pre_output_buffer_bytes

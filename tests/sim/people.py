@@ -52,9 +52,10 @@ def settings(random: Random) -> Settings:
         replay=ReplaySettings(random.choice((1.0, 1.0, 1.0, 0.2)), random.choice((3, 3, 1))),
         health=HealthSettings(random.random() < 0.8),
         billing=BillingSettings(
-            random.choice(("free", "estimate")), random.choice(("free", "estimate")),
+            random.choice(("free", "estimate")),
+            random.choice(("free", "estimate")),
             random.choice((1000, 1000, 10)),
-        ),  # fmt: skip
+        ),
         websocket=WebsocketSettings(random.choice((60.0, 60.0, 0.2)), random.choice((10.0, 0.1))),
         limits=LimitSettings(1 << 20, 20_000, 120.0),
     )

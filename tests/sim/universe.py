@@ -92,7 +92,7 @@ class Task:
     def __init__(self, process: Process, coroutine: Coroutine[Any, Any, None]) -> None:
         self._process, self._coroutine = process, coroutine
         self.purpose = process.opening
-        self._pending: Pending | None = None
+        self._pending: Any = None
         self._over = False
         process.call_soon(self._step, None)
 
@@ -108,9 +108,9 @@ class Task:
         try:
             if fault is None:
                 self._pending = self._coroutine.send(None)
+                self._pending.then = self._step
             else:
                 self._coroutine.throw(fault)
-            self._pending.then = self._step
         except (StopIteration, asyncio.CancelledError):
             self._over = True
 

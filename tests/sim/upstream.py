@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from latchway.turn.events import Place, UpstreamEvent
+from latchway.upstreams.limits import Limits
+from latchway.upstreams.responses import ResponsesUpstreams
 from latchway.wire.request import Request
 from sim.events import Event
 from sim.network import Kernel, Wire
@@ -118,13 +120,14 @@ class Call:
         self.inner.resume()
 
 
-class Recorder:
-    """`ports.Upstreams` around the real one."""
+class Recorder(ResponsesUpstreams):
+    """The real one; what is asked of it is written down."""
 
-    def __init__(self, world: World, inner: Any) -> None:
-        self._world, self._inner = world, inner
+    def __init__(self, world: World, limits: Limits, tls: ssl.SSLContext) -> None:
+        super().__init__(world.settings, limits=limits, tls=tls)
+        self._world = world
 
-    def open(
+    def open(  # type: ignore[override]
         self, attempt: int, place: Place, request: Request, tell: Callable[[UpstreamEvent], None]
     ) -> Call:
         world = self._world
@@ -134,7 +137,7 @@ class Recorder:
         call = case.open(attempt, place)
         process = world.process
         process.opening = call
-        call.inner = self._inner.open(attempt, place, request, tell)
+        call.inner = super().open(attempt, place, request, tell)
         process.opening = None
         return call
 

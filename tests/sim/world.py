@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from latchway.books import Asked as AskedTurn
 from latchway.books import Ports
@@ -22,13 +23,11 @@ from latchway.ledger.sqlite import Book
 from latchway.ledger.writer import Writer
 from latchway.log.metrics import Metrics
 from latchway.ports import Client as TurnClient
-from latchway.routes.table import RouteTable
 from latchway.serve.app import App
 from latchway.serve.http import HttpConnection
 from latchway.turn import events as on
-from latchway.upstreams import connection as upstream_connection
+from latchway.upstreams import connection
 from latchway.upstreams.limits import Limits
-from latchway.upstreams.responses import ResponsesUpstreams
 from sim import checks, fates, people
 from sim.cases import Case
 from sim.clients import Client
@@ -57,19 +56,19 @@ class Complaints(logging.Handler):
 class SimApp(App):
     """The app, watched: which turn is whose, and what each is told."""
 
-    def __init__(self, world: World, ports: Ports, keys_: Any, reader_: Any) -> None:
-        super().__init__(ports, keys_, reader_)
+    def __init__(self, world: World, ports: Ports) -> None:
+        nobody: Any = None
+        super().__init__(ports, world.writer.keys, nobody)
         self._world = world
         self._ids = 0
-        self.connections, self.sockets, self.turns = Ordered(), Ordered(), Ordered()
+        ordered: list[Any] = [Ordered(), Ordered(), Ordered()]
+        self.connections, self.sockets, self.turns = ordered
 
     def new_id(self) -> str:
         self._ids += 1
         return f"req_{self._world.epoch}_{self._ids}"
 
-    def turn(
-        self, asked: AskedTurn, client: TurnClient, ended: Callable[[], None]
-    ) -> Driver:
+    def turn(self, asked: AskedTurn, client: TurnClient, ended: Callable[[], None]) -> Driver:
         driver = super().turn(asked, client, ended)
         found = MARKER.search(asked.request.body)
         assert found is not None
@@ -147,20 +146,20 @@ class World:
         self._assemble()
 
     def _assemble(self) -> None:
-        inner = ResponsesUpstreams(
-            self.settings, limits=Limits(write_bytes=people.WRITE_BYTES), tls=people.NO_TLS
-        )
-        self.pool = inner.pool
-        self.table = checks.WatchedRoutes(
-            self, RouteTable(self.settings, self.writer.route_of, self.process.time)
-        )
+        upstreams = Recorder(self, Limits(write_bytes=people.WRITE_BYTES), people.NO_TLS)
+        self.pool = upstreams.pool
         ports = Ports(
-            settings=self.settings, clock=self.process, wall=self.wall, routes=self.table,
-            upstreams=Recorder(self, inner), ledger=self.writer,
+            settings=self.settings,
+            clock=self.process,
+            wall=self.wall,
+            routes=checks.WatchedRoutes(self),
+            upstreams=upstreams,
+            ledger=self.writer,
             log=WatchedLog(self, self.writer),
-            metrics=Metrics(self.settings.models, self.routes), served_by=f"host/{self.epoch}",
-        )  # fmt: skip
-        self.app = SimApp(self, ports, self.writer.keys, None)
+            metrics=Metrics(self.settings.models, self.routes),
+            served_by=f"host/{self.epoch}",
+        )
+        self.app = SimApp(self, ports)
 
     def wall(self) -> float:
         return WALL + self.universe.now + self.wall_off
@@ -256,24 +255,20 @@ class World:
     def _seams(self) -> Iterator[None]:
         """What of Python's runtime and of the kernel is virtual in this world, and nowhere else."""
         logger = logging.getLogger("latchway")
-        saved = (
-            upstream_connection.os, upstream_connection.select,
-            writer.Committer, writer.open_reader, logger.propagate,
-        )  # fmt: skip
-        upstream_connection.os, upstream_connection.select = self.kernel.modules()
+        os, select = self.kernel.modules()
         Steps.disk = self.disk
-        writer.Committer, writer.open_reader = Steps, reader(lambda: self.disk)  # type: ignore[misc]
-        logger.addHandler(self.complaints)
-        logger.propagate = False
-        try:
-            yield
-        finally:
-            asyncio._set_running_loop(None)
-            logger.removeHandler(self.complaints)
-            (
-                upstream_connection.os, upstream_connection.select,
-                writer.Committer, writer.open_reader, logger.propagate,
-            ) = saved  # type: ignore[misc]  # fmt: skip
+        with (
+            patch.object(connection, "os", os),
+            patch.object(connection, "select", select),
+            patch.object(writer, "Committer", Steps),
+            patch.object(writer, "open_reader", reader(self.disk)),
+            patch.object(logger, "propagate", False),
+            patch.object(logger, "handlers", [self.complaints]),
+        ):
+            try:
+                yield
+            finally:
+                asyncio._set_running_loop(None)
 
     def complain(self) -> None:
         """What the gateway itself calls a fault is one."""
