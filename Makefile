@@ -12,7 +12,7 @@ PROVEN := src/latchway/turn/*,src/latchway/wire/*,src/latchway/routes/select.py
 PROVEN := $(PROVEN),src/latchway/ledger/prices.py,src/latchway/ledger/reservation.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lock lock-splits lint format docs clients fuzz wheel relock clean
+.PHONY: help run demo test lock lock-splits lint format docs clients fuzz sim sim-long sim-bugs wheel relock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,15 @@ docs: $(READY) ## print the pages of docs/ that are made from tables
 fuzz: $(READY) ## 5 million new inputs for all that reads; TARGET=, SEED=, FILE=: one again
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(if $(INPUTS),--inputs $(INPUTS)) \
 		$(if $(TARGET),--target $(TARGET)) $(if $(SEED),--seed $(SEED)) $(if $(FILE),--file $(FILE))
+
+sim: $(READY) ## half a million turns in simulated worlds; SEED=: one world again, all that happens
+	PYTHONPATH=tests $(BIN)/python -m sim $(if $(TURNS),--turns $(TURNS)) $(if $(SEED),--seed $(SEED))
+
+sim-long: $(READY) ## the same for a night: until it is stopped, or finds something
+	PYTHONPATH=tests $(BIN)/python -m sim --forever
+
+sim-bugs: $(READY) ## plant bugs in copies of the source: the simulation must find each
+	PYTHONPATH=tests $(BIN)/python -m sim.bugs
 
 clients: $(READY) ## real clients against every way of failing; minutes, a network, node and curl
 	cd tests && ../$(BIN)/python -m clients.run

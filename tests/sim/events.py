@@ -181,7 +181,8 @@ class Maker:
         shape = SHAPES[kind] if kind == FAILED or sort == "metered" else self._error_shape()
         data = shape(self, error, rest, self._tag())
         event = Event(kind, data, metered=seen, tokens=tokens, code=code or None)
-        event.retryable = RETRY[sort] if RETRY[sort] is not None else kind == FAILED
+        told = RETRY[sort]
+        event.retryable = kind == FAILED if told is None else told
         return self._dress(event, b"response.failed" if kind == FAILED else b"error")
 
     def _metered(self) -> tuple[bytes, bool, Tokens | None]:
