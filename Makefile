@@ -12,7 +12,7 @@ PROVEN := src/latchway/turn/*,src/latchway/wire/*,src/latchway/routes/select.py
 PROVEN := $(PROVEN),src/latchway/ledger/prices.py,src/latchway/ledger/reservation.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lock lock-splits lint format docs clients fuzz sim sim-long sim-bugs wheel relock clean
+.PHONY: help run demo test lock lock-splits mutants mutant lint format docs clients fuzz sim sim-long sim-bugs wheel relock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,12 @@ lock: $(READY) ## play every scenario anew, write its fixtures and LOCK, print t
 
 lock-splits: $(READY) ## every upstream's bytes, cut at every place and ended in every way
 	PYTHONPATH=tests $(BIN)/python -m lock splits
+
+mutants: $(READY) ## break every rule on purpose; the lock must notice each time
+	PYTHONPATH=tests $(BIN)/python -m mutants.run
+
+mutant: $(READY) ## what the lock says of a patch: make mutant FILE=x.patch
+	PYTHONPATH=tests $(BIN)/python -m mutants.run --patch '$(FILE)'
 
 format: $(READY) ## rewrite src and tests in the one format
 	$(BIN)/ruff format src tests tools

@@ -1,0 +1,72 @@
+"""Private copies of the repository, in which the source may be broken without anybody noticing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mutants.table import ROOT
+
+COPIED = ("src", "tests/lock", "tests/harness", "tests/mutants")
+
+JUDGE_SECONDS = 300
+"""For a whole lock, which takes a few seconds: the worst that a mutant may cost a run."""
+
+
+class Copy:
+    """`folder` has what the lock is played with, as the repository has it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in COPIED:
+            shutil.copytree(ROOT / name, folder / name)
+
+    @contextmanager
+    def broken(self, path: str, source: str) -> Iterator[None]:
+        """While it lasts, the file says `source`."""
+        file = self.folder / path
+        kept, times = file.read_bytes(), file.stat()
+        file.write_text(source, encoding="utf-8")
+        try:
+            yield
+        finally:
+            file.write_bytes(kept)
+            os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def play(self, *names: str, diff: bool = False, most: int | None = None) -> list[str]:
+        """What the judge says, line by line: without `diff`, the fixtures that differ. `most`: of
+        that many scenarios at most.
+
+        RuntimeError: what is in the copy cannot be played at all.
+        """
+        arguments = ["--diff"] * diff + ["--most", str(most)] * (most is not None) + [*names]
+        places = [str(self.folder / "src"), str(self.folder / "tests")]
+        judged = subprocess.run(
+            [sys.executable, "-m", "mutants.judge", *arguments],
+            cwd=self.folder,
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(places),
+                "PYTHONDONTWRITEBYTECODE": "1",
+            },
+            capture_output=True,
+            text=True,
+            timeout=JUDGE_SECONDS,
+            check=False,
+        )
+        if judged.returncode:
+            raise RuntimeError(f"cannot be played:\n{judged.stderr}")
+        return judged.stdout.splitlines()
+
+
+@contextmanager
+def copies(number: int) -> Iterator[list[Copy]]:
+    """So many copies, gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="latchway-mutants-") as folder:
+        yield [Copy(Path(folder) / str(each)) for each in range(number)]
