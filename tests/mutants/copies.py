@@ -7,24 +7,25 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from mutants.table import ROOT
 
-COPIED = ("src", "tests/lock", "tests/harness", "tests/mutants")
+PLAYED = ("src", "tests/lock", "tests/harness", "tests/mutants")
+"""What the lock is played with."""
 
 JUDGE_SECONDS = 300
 """For a whole lock, which takes a few seconds: the worst that a mutant may cost a run."""
 
 
 class Copy:
-    """`folder` has what the lock is played with, as the repository has it."""
+    """`folder` has the named parts of the repository, as they are there."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, names: Sequence[str]) -> None:
         self.folder = folder
-        for name in COPIED:
+        for name in names:
             shutil.copytree(ROOT / name, folder / name)
 
     @contextmanager
@@ -66,7 +67,7 @@ class Copy:
 
 
 @contextmanager
-def copies(number: int) -> Iterator[list[Copy]]:
+def copies(number: int, names: Sequence[str] = PLAYED) -> Iterator[list[Copy]]:
     """So many copies, gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="latchway-mutants-") as folder:
-        yield [Copy(Path(folder) / str(each)) for each in range(number)]
+        yield [Copy(Path(folder) / str(each), names) for each in range(number)]
