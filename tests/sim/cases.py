@@ -97,7 +97,8 @@ class Case:
         script = script_of(
             world.universe.random, len(world.calls), streamed=self.streamed,
             hold=route.hold_seconds, event_bytes=world.settings.limits.event_bytes,
-            calm=world.calm or (attempt == 2 and world.universe.random.random() < 0.4),
+            calm=attempt == 2 and world.universe.random.random() < 0.4,
+            pressed=self.asked.padding > 0 and self.client is not None and self.client.pressed,
         )  # fmt: skip
         call = Call(
             len(world.calls), self, attempt, place.route, route.upstream_model, script,

@@ -44,7 +44,7 @@ class Client:
         """Some take their bytes slowly, or stop to."""
         random = self.universe.random
         if random.random() < 0.1:
-            self.wire.high, self.wire.window = random.choice((300, 2000)), random.choice((0, 700))
+            self.wire.high, self.wire.window = random.choice((100, 2000)), random.choice((0, 700))
             self.universe.after(1.0, self._take)
 
     def _take(self) -> None:
@@ -58,6 +58,11 @@ class Client:
             return
         self.wire.take(400)
         self.universe.after(0.7, self._take)
+
+    @property
+    def pressed(self) -> bool:
+        """Does more wait for it than it takes, so that its next upstream is not read?"""
+        return self.wire.paused
 
     # ---- network.Peer
 

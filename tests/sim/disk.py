@@ -81,7 +81,7 @@ class Disk:
 class Steps(Committer):
     """`Committer` without its thread. `died`: the process it belonged to is gone."""
 
-    disk: Disk
+    disk: Any = None
     """Of the world that runs now."""
 
     def __init__(self, book: Book, post: Callable[[list[Outcome]], None]) -> None:
@@ -94,30 +94,43 @@ class Steps(Committer):
 
     def put(self, job: Job) -> None:
         self._waiting.append(job)
-        self._work_soon(self.disk.seconds())
+        self._begin()
 
-    def _work_soon(self, seconds: float) -> None:
-        if not self._busy and not self.died:
-            self._busy = True
-            self.disk.universe.after(seconds, self._work_once)
+    def _begin(self) -> None:
+        """A commit takes its time before it is durable, or after, when nobody knows of it yet."""
+        if self._busy or self.died:
+            return
+        self._busy = True
+        seconds = self.disk.seconds()
+        before = seconds if self.disk.universe.random.random() < 0.6 else 0.0
+        self.disk.universe.after(before, lambda: self._work_for(seconds - before))
 
-    def _work_once(self) -> None:
-        self._busy = False
+    def _work_for(self, seconds: float) -> None:
         if self.died:
             return
+        outcomes = self._work_once()
+        self.disk.universe.after(seconds, lambda: self._answer(outcomes))
+
+    def _work_once(self) -> list[Outcome]:
         jobs = [self._waiting.popleft() for _ in range(min(BATCH_MOST, len(self._waiting)))]
         if self._owed:
             self._pay()
-        if jobs:
-            self._post(self._commit(jobs))
+        return self._commit(jobs) if jobs else []
+
+    def _answer(self, outcomes: list[Outcome]) -> None:
+        if self.died:
+            return
+        self._busy = False
+        if outcomes:
+            self._post(outcomes)
         if self._waiting:
-            self._work_soon(self.disk.seconds())
+            self._begin()
         elif self._owed:
-            self._work_soon(RETRY_SECONDS)
+            self.disk.universe.after(RETRY_SECONDS, self._begin)
 
     def stop(self) -> bool:
         """Write all that was put before, as the thread does."""
-        while self._waiting or self._busy:
+        while self._waiting:
             self._work_once()
         if self._owed:
             self._pay()

@@ -103,6 +103,8 @@ def crash(world: World) -> None:
     assert isinstance(committer, Steps)
     committer.died = True
     world.universe.process = None
+    for task in world.process.tasks:
+        task.die()
     for case in world.cases:
         if case.driver is not None and not case.over and not case.crashed:
             case.crashed = True

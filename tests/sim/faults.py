@@ -26,11 +26,15 @@ STATUSES = (400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 524
 
 
 def script_of(
-    random: Random, call: int, *, streamed: bool, hold: float, event_bytes: int, calm: bool
-) -> Script:
-    """What call number `call` meets. `calm`: nothing goes wrong."""
+    random: Random, call: int, *, streamed: bool, hold: float, event_bytes: int, calm: bool,
+    pressed: bool,
+) -> Script:  # fmt: skip
+    """What call number `call` meets. `calm`: nothing goes wrong. `pressed`: its request is long, and
+    its answer is not read for a while; a good hour for a server that breaks early."""
     writer = Writer(random, Maker(random, call), hold)
-    if calm or random.random() < 0.4:
+    if pressed and streamed:
+        _early_reset(writer, event_bytes)
+    elif calm or random.random() < 0.4:
         (_healthy if streamed else _whole_result)(writer)
     elif streamed:
         random.choices(STREAMED, STREAMED_WEIGHTS)[0](writer, event_bytes)
@@ -71,6 +75,17 @@ def _dial(writer: Writer, event_bytes: int) -> None:
     script = writer.script
     script.fault = script.dial = writer.random.choice(DIALS)
     writer.end("rst")
+
+
+def _early_reset(writer: Writer, event_bytes: int) -> None:
+    """The server answers while the request is being written, and breaks: the write that finds it
+    must not hide what had arrived (law 6)."""
+    writer.script.fault, writer.script.early = "early_reset", True
+    writer.stream_head()
+    writer.say(writer.maker.lifecycle(), delay=0.0)
+    more = (writer.maker.output, writer.maker.lifecycle, writer.maker.result)
+    writer.say(writer.random.choice(more)(), delay=0.001)
+    writer.end("rst", 0.0)
 
 
 def _break(writer: Writer, event_bytes: int) -> None:

@@ -48,7 +48,7 @@ class Wire(asyncio.Transport):
         self._unsent = bytearray()
         self.began = self._held = False
         self._high, self._low = 64 << 10, 16 << 10
-        self._paused = self._closing = self._eof = self._polled = False
+        self.paused = self._closing = self._eof = self._polled = False
         self.over = self.lost = False
         """Closed by us or found broken; and its protocol knows."""
 
@@ -142,8 +142,8 @@ class Wire(asyncio.Transport):
         size = len(self._unsent) if self.window is None else min(self.window, len(self._unsent))
         self._send(bytes(self._unsent[:size]))
         del self._unsent[:size]
-        if self._paused and len(self._unsent) <= self._low:
-            self._paused = False
+        if self.paused and len(self._unsent) <= self._low:
+            self.paused = False
             self._protocol.resume_writing()
         if self._closing and not self._unsent:
             self._end(None)
@@ -169,8 +169,8 @@ class Wire(asyncio.Transport):
             self._send(data[:size])
             data = data[size:]
         self._unsent += data
-        if len(self._unsent) > self._high and not self._paused:
-            self._paused = True
+        if len(self._unsent) > self._high and not self.paused:
+            self.paused = True
             self._protocol.pause_writing()
 
     def write_eof(self) -> None:

@@ -94,10 +94,17 @@ class Task:
         self.purpose = process.opening
         self._pending: Any = None
         self._over = False
+        process.tasks.append(self)
         process.call_soon(self._step, None)
 
     def cancel(self) -> None:
         self._process.call_soon(self._step, asyncio.CancelledError())
+
+    def die(self) -> None:
+        """The process is gone: the coroutine never goes on."""
+        if not self._over:
+            self._over = True
+            self._coroutine.close()
 
     def _step(self, fault: BaseException | None) -> None:
         if self._over:
@@ -113,6 +120,7 @@ class Task:
                 self._coroutine.throw(fault)
         except (StopIteration, asyncio.CancelledError):
             self._over = True
+            self._process.tasks.remove(self)
 
 
 class Pending(Awaitable[None]):
@@ -139,6 +147,8 @@ class Process:
         self.opening: Any = None
         """For what the connections are that are asked for now."""
         self.current: Task | None = None
+        self.tasks: list[Task] = []
+        """Those that are not over."""
         self._dial = dial
         self._ready: deque[Handle] = deque()
         self._polled: list[Pollable] = []

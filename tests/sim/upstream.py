@@ -31,11 +31,14 @@ MARKER = re.compile(rb'"input":"turn (\d+) ')
 MODEL = re.compile(rb'"model":"([^"]*)"')
 LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 
-FAULTS: dict[str, OSError] = {
-    "refused": ConnectionRefusedError(111, "refused"),
-    "no_name": socket.gaierror(-2, "no name"),
-    "no_tls": ssl.SSLError(1, "no tls"),
-    "os_timeout": TimeoutError(110, "timed out"),
+EARLY_BYTES = 1400
+"""Of a request, that a server takes which answers before it has all of it."""
+
+FAULTS: dict[str, Callable[[], OSError]] = {
+    "refused": lambda: ConnectionRefusedError(111, "refused"),
+    "no_name": lambda: socket.gaierror(-2, "no name"),
+    "no_tls": lambda: ssl.SSLError(1, "no tls"),
+    "os_timeout": lambda: TimeoutError(110, "timed out"),
 }
 
 
@@ -205,8 +208,6 @@ class ServerEnd:
         if call.requests > 1:
             raise Violation(f"I-R11: {call.case.number} attempt {call.number} was sent twice")
         self.call = call
-        if call.script.early:
-            self.wire.take_all()
         self._steps = list(reversed(call.script.steps))
         self._playing += 1
         self._next(self._playing)
@@ -267,19 +268,21 @@ def dial(
     script, universe = call.script, world.universe
     end = ServerEnd(world, process, world.kernel)
     end.wire.window = universe.random.choice((None, None, None, 0, 300))
+    if script.early:
+        end.wire.window = EARLY_BYTES
     call.wire = end.wire
 
     def answer() -> None:
         if pending.abandoned or universe.process is not process:
             return
-        fault = FAULTS.get(script.dial or "")
+        fault = FAULTS[script.dial]() if script.dial is not None else None
         call.broken = call.broken or fault is not None
         universe.note("  dial for %s: %s", call, script.dial or "connected")
         process.call_soon(pending.then, fault)
 
     if script.dial != "no_answer":
         universe.after(script.dial_delay, answer)
-    if end.wire.window is not None:
+    if end.wire.window is not None and not script.early:
         universe.after(script.dial_delay + universe.random.choice((0.01, 0.5)), end.wire.take_all)
     return lambda: end.wire
 

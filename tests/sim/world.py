@@ -109,7 +109,6 @@ class World:
         self.kernel = Kernel()
         self.disk = Disk(self.universe)
         self.counted = Recorded()
-        self.calm = False
         self.epoch = 0
         self.cases: list[Case] = []
         self.calls: list[Call] = []
@@ -256,10 +255,10 @@ class World:
         """What of Python's runtime and of the kernel is virtual in this world, and nowhere else."""
         logger = logging.getLogger("latchway")
         os, select = self.kernel.modules()
-        Steps.disk = self.disk
         with (
             patch.object(connection, "os", os),
             patch.object(connection, "select", select),
+            patch.object(Steps, "disk", self.disk),
             patch.object(writer, "Committer", Steps),
             patch.object(writer, "open_reader", reader(self.disk)),
             patch.object(logger, "propagate", False),
