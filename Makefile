@@ -12,7 +12,7 @@ PROVEN := src/latchway/turn/*,src/latchway/wire/*,src/latchway/routes/select.py
 PROVEN := $(PROVEN),src/latchway/ledger/prices.py,src/latchway/ledger/reservation.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lock lock-splits mutants mutant mutate lint format docs clients fuzz sim sim-long sim-bugs wheel relock clean
+.PHONY: help run demo test lock lock-splits mutants mutant mutate lint format docs clients fuzz sim sim-long sim-bugs explore wheel relock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ sim-long: $(READY) ## the same for a night: until it is stopped, or finds someth
 
 sim-bugs: $(READY) ## plant bugs in copies of the source: the simulation must find each
 	PYTHONPATH=tests $(BIN)/python -m sim.bugs
+
+explore: $(READY) ## all that can happen to a turn, to eight events deep, a kill after each
+	PYTHONPATH=tests $(BIN)/python -m turn.deep $(if $(DEPTH),--depth $(DEPTH))
 
 clients: $(READY) ## real clients against every way of failing; minutes, a network, node and curl
 	cd tests && ../$(BIN)/python -m clients.run

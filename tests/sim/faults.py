@@ -29,8 +29,8 @@ def script_of(
     random: Random, call: int, *, streamed: bool, hold: float, event_bytes: int, calm: bool,
     pressed: bool,
 ) -> Script:  # fmt: skip
-    """What call number `call` meets. `calm`: nothing goes wrong. `pressed`: its request is long, and
-    its answer is not read for a while; a good hour for a server that breaks early."""
+    """What call number `call` meets. `calm`: nothing goes wrong. `pressed`: its request is long and
+    its answer is not read for a while, a good hour for a server that breaks early."""
     writer = Writer(random, Maker(random, call), hold)
     if pressed and streamed:
         _early_reset(writer, event_bytes)

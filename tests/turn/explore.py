@@ -1,4 +1,5 @@
 """Every turn that can be: breadth first over all events that the world may tell, until it closes.
+At every moment the process may be killed.
 
 Time goes by leaps: to the next moment that the turn has named. Two moments are the same if the
 turn and what was seen of it are alike, and the same of its clocks is due first.
@@ -180,6 +181,7 @@ def explore(world: World) -> set[Step]:
         for event, when in next_events(world, moment):
             try:
                 after = moment.after(event, when)
+                after.watch.dies()
             except (AssertionError, LookupError) as fault:
                 fault.add_note("the way: " + "\n  ".join(map(str, (*way, event))))
                 raise

@@ -10,6 +10,7 @@ import pytest
 from latchway.turn import events as on
 from latchway.turn.events import Binding, Event
 from latchway.turn.machine import CALLED, STEPS, State
+from turn import deep
 from turn.explore import Step, World, explore
 from turn.made import TEXT, Played, calling, http, place, websocket
 
@@ -48,6 +49,11 @@ def steps(world: str) -> frozenset[Step]:
 @pytest.mark.parametrize("world", WORLDS)
 def test_no_turn_that_can_be_breaks_a_promise(world: str) -> None:
     assert {state for state, _, _ in steps(world)} <= set(State)
+
+
+@pytest.mark.parametrize("world", deep.WORLDS)
+def test_nor_does_one_whose_moments_are_told_apart_to_the_last_value(world: str) -> None:
+    assert deep.deepen(world, 5).moments > 100
 
 
 @pytest.mark.parametrize("state", State)

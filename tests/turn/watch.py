@@ -35,6 +35,8 @@ class Watch:
     """How the client was told the end: `last` is a frame's kind, FAILED for words of ours."""
     by_answer: bool = False
     reserved: bool = False
+    recorded: bool = False
+    """That there will be a second attempt is durable."""
     asked: str | None = None
     """What the ledger is asked: reserve | replay | close."""
     choosing: bool = False
@@ -51,12 +53,22 @@ class Watch:
             now = replace(now, choosing=False)
         if isinstance(event, on.Reserved):
             now = replace(now, reserved=True)
+        if isinstance(event, on.ReplayRecorded):
+            now = replace(now, recorded=True)
         if isinstance(event, LEDGER):
             now = replace(now, asked=None, closed=isinstance(event, on.Closed))
         if isinstance(event, on.Arrived) and event.attempt == now.in_flight:
             proof = any(f.kind in PROOF or f.metered for f in event.frames)
             now = replace(now, observed=now.observed or proof)
         return now
+
+    def dies(self) -> None:
+        """The process is killed at this moment: recovery knows what is durable, and refunds what
+        is open. Nothing that went out may speak against that."""
+        assert self.reserved or not self.opened, "a call that recovery does not know"
+        assert self.recorded or self.opened < 2, "a second call that recovery does not know"
+        if self.last in RESULT:
+            assert self.closed, "a result that recovery would refund"
 
     def seen(self, commands: list[Command]) -> Watch:
         """What the commands change; fails where one may not come."""
