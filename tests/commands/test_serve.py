@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -51,6 +52,22 @@ def test_it_serves_until_sigterm(tmp_path: Path) -> None:
         assert get(port, "/health/ready")[0] == 200
         gateway.send_signal(signal.SIGTERM)
         assert gateway.wait(SECONDS) == 0
+
+
+def test_after_a_clean_stop_the_database_is_one_whole_file(tmp_path: Path) -> None:
+    configured(tmp_path)
+    with serving(tmp_path) as (gateway, port):
+        assert latchway("keys", "create", "alice", folder=tmp_path).returncode == 0
+        assert get(port, "/health/ready")[0] == 200
+        gateway.send_signal(signal.SIGTERM)
+        assert gateway.wait(SECONDS) == 0
+
+    assert not list(tmp_path.glob("latchway.db-*"))
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    configured(copy)
+    shutil.copy(tmp_path / "latchway.db", copy)
+    assert "alice" in latchway("keys", "list", folder=copy).stdout
 
 
 def test_a_key_that_is_made_while_it_runs_holds_at_once(tmp_path: Path) -> None:

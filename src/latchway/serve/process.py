@@ -83,8 +83,8 @@ async def _serve(settings: Settings, started: Callable[[str], None]) -> None:
         await _serve_app(assemble(settings, loop, writer, reader, served_by), loop, started)
     finally:
         await control.stop()
-        writer.stop()
         reader.close()
+        writer.stop()  # the last to close, so that SQLite folds its log into the file
 
 
 def assemble(
