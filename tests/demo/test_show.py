@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,16 @@ def test_what_can_be_pasted_names_the_gateway_and_its_configuration(tmp_path: Pa
 
     assert "curl -N http://127.0.0.1:8787/v1/responses" in out.getvalue()
     assert f"latchway requests list --config {stage.config_file}" in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("found", "program"), [("bin/latchway", "latchway"), (None, f"{sys.executable} -m latchway")]
+)
+def test_what_can_be_pasted_starts_also_where_no_path_leads_to_it(
+    monkeypatch: pytest.MonkeyPatch, found: str | None, program: str
+) -> None:
+    monkeypatch.setattr(show.shutil, "which", lambda name: found)
+    assert show._program() == program
 
 
 def test_a_record_that_does_not_come_is_not_waited_for_for_ever(

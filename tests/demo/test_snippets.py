@@ -27,7 +27,7 @@ def test_the_curl_line_is_one_command_with_a_json_body() -> None:
 def test_the_python_snippets_are_python(title: str) -> None:
     shell, *lines, end = READY[title].splitlines()
 
-    assert (shell, end) == ("python - <<'END'", "END")
+    assert (shell, end) == ("python3 - <<'END'", "END")
     ast.parse("\n".join(lines))
     assert "lw_1_2" in READY[title]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import shutil
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any, TextIO
@@ -42,9 +44,14 @@ def invite(stage: Stage, out: TextIO) -> None:
     """Print what can be pasted into a shell."""
     for title, text in ready_lines(stage.url, stage.key, MODEL, "Say hello.").items():
         out.write(f"\n# {title}\n{text}\n")
-    out.write(f"\n# what happened\nlatchway requests list --config {stage.config_file}\n")
+    out.write(f"\n# what happened\n{_program()} requests list --config {stage.config_file}\n")
     out.write("\nCtrl-C ends the demonstration and deletes its folder.\n")
     out.flush()
+
+
+def _program() -> str:
+    """How a shell starts the command line: after `make demo` it is on nobody's path."""
+    return "latchway" if shutil.which("latchway") else f"{sys.executable} -m latchway"
 
 
 def _introduce(stage: Stage, pair: Pair, out: TextIO) -> None:

@@ -9,7 +9,7 @@ curl -N {url}/responses -H 'Authorization: Bearer {key}' \\
   -H 'Content-Type: application/json' -d '{body}'"""
 
 OPENAI = """\
-python - <<'END'
+python3 - <<'END'
 from openai import OpenAI
 client = OpenAI(base_url="{url}", api_key="{key}")
 for event in client.responses.create(model="{model}", input="{prompt}", stream=True):
@@ -17,7 +17,7 @@ for event in client.responses.create(model="{model}", input="{prompt}", stream=T
 END"""
 
 WEBSOCKETS = """\
-python - <<'END'
+python3 - <<'END'
 import json
 from websockets.sync.client import connect
 headers = {{"Authorization": "Bearer {key}"}}
