@@ -153,12 +153,31 @@ def _check_kind(made: Frame, name: bytes, said: Any) -> None:
 def _check_text(made: Frame, said: dict[str, Any]) -> None:
     delta = said.get("delta")
     is_text = made.kind is Kind.OUTPUT and said.get("type") != "response.audio.delta"
-    if not isinstance(delta, str) or not is_text:
+    if made.kind.value in RESULTS and made.note is not None and made.note.usage is None:
+        response = said.get("response")
+        whole = response.get("output") if isinstance(response, dict) else None
+        assert made.text_bytes == _text_in(whole)
+    elif not isinstance(delta, str) or not is_text:
         assert made.text_bytes == 0
     elif delta.isascii():
         assert made.text_bytes == len(delta)
     else:
         assert made.text_bytes >= len(delta) // 2
+
+
+TEXTS = ("text", "arguments", "refusal", "summary", "input", "code")
+
+
+def _text_in(value: Any) -> int:
+    """The bytes of an answer's text, wherever it stands in its output."""
+    if isinstance(value, list):
+        return sum(map(_text_in, value))
+    if not isinstance(value, dict):
+        return 0
+    own = (value[name] for name in TEXTS if isinstance(value.get(name), str))
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in own) + sum(
+        map(_text_in, value.values())
+    )
 
 
 def _check_usage(made: Frame, said: dict[str, Any]) -> None:
