@@ -11,7 +11,7 @@ from pathlib import Path
 from latchway import config
 from latchway.turn import failures
 from latchway.turn.decide import RULE_OF, SENTENCE, Verdict
-from latchway.wire import errors
+from latchway.wire import bindings, errors
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs"
 
@@ -47,6 +47,29 @@ retryable; an `error` event is not.
 
 """
 
+BINDINGS_INTRO = """
+## What ties a request to one place
+
+The record of a turn names its binding. *stored*: `store` is true, or omitted where the route
+stores by default. *continuation*: it has a `previous_response_id` or a `conversation`.
+*origin_bound*: the header `x-latchway-route` or `x-codex-turn-state` came with it, or it holds one
+of these and does not leave it empty:
+
+"""
+
+NOT_BINDING = """
+`metadata`, `text` and the client's own schemas are not searched, and ids that tie items of the
+request to each other (`call_id`) tie it to no place. With `encrypted_content` alone, routes of one
+`origin` can stand in for each other.
+"""
+
+TOOLS_INTRO = """
+## Tools that act
+
+With `turn: {replay_acting_tools: false}` a request is not replayed on R2.2 if it has a tool that
+may have acted before its first event. These do not act; every other type does, or may:
+"""
+
 ERRORS_INTRO = """\
 # Errors
 
@@ -76,7 +99,10 @@ def the_rule() -> str:
         ),
     )
     codes = table(("code", "retryable"), _codes())
-    return RULE_INTRO + verdicts + FAILURES_INTRO + ways + CODES_INTRO + codes
+    ties = table(("in the request", "where", "why"), _ties())
+    harmless = ", ".join(f"`{kind}`" for kind in sorted(bindings.ACTS_NOT))
+    rule = RULE_INTRO + verdicts + FAILURES_INTRO + ways + CODES_INTRO + codes
+    return rule + BINDINGS_INTRO + ties + NOT_BINDING + TOOLS_INTRO + harmless + ".\n"
 
 
 def the_errors() -> str:
@@ -103,6 +129,13 @@ def _code(code: str | None) -> str:
     return f"`{code}`" if code else ""
 
 
+def _ties() -> Iterable[tuple[str, str, str]]:
+    for rule in bindings.TABLE:
+        if not rule.portable:
+            yield f"`{rule.name}`", rule.where.value, rule.why
+    yield "`id`", "alone in an item of `input`", bindings.BARE.why
+
+
 def _codes() -> Iterable[tuple[str, str]]:
     for code in sorted(failures.RETRYABLE_CODES):
         yield f"`{code}`", "yes"
@@ -111,7 +144,7 @@ def _codes() -> Iterable[tuple[str, str]]:
 
 
 PAGES: dict[str, tuple[str, Callable[[], str]]] = {
-    "the-rule.md": ("`turn/decide.py` and `turn/failures.py`", the_rule),
+    "the-rule.md": ("`turn/decide.py`, `turn/failures.py` and `wire/bindings.py`", the_rule),
     "errors.md": ("`wire/errors.py`", the_errors),
     "configuration.md": ("`config/schema.py`", config.reference),
 }

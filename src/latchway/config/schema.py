@@ -122,7 +122,7 @@ TURN = Section(
               "between comments; 0: no early headers, no comments (R5)"),
         Field("pre_output_buffer_bytes", BYTES, "what may be held for one turn (R4)"),
         Field("store_when_omitted", one_of("provider", "false", "stateless"),
-              "what an omitted `store` means (R3)"),
+              "omitted `store`: as the route has it; sent as `false`; not stored (R3)"),
         Field("replay_acting_tools", FLAG,
               "may a request with a tool that acts be replayed on a read error?"),
     ),

@@ -1,4 +1,4 @@
-"""What in a request only its origin can read: the table of protocol.md 2, and the search (R3).
+"""What in a request only its origin can read: the table, and the search (R3).
 
 Structure binds, words do not: a text that speaks of `file_id` is only a text. A client's own
 schemas are not searched. Where it is doubtful whether something binds, it does: the price is a
@@ -81,7 +81,7 @@ TABLE: tuple[Rule, ...] = (
     Rule(Where.REQUEST, "background", _is_true, "the job lives on at its origin"),
     Rule(Where.REQUEST, "background_options", bool, "the job lives on at its origin"),
     Rule(Where.REQUEST, "prompt", bool, "a template of one account", outside=True),
-    Rule(Where.REQUEST, "client_metadata", _has_turn_state, "a backend's own routing token"),
+    Rule(Where.REQUEST, "client_metadata", _has_turn_state, "holds a backend's routing token"),
     Rule(Where.MEMBER, "prewarm", _is_true, "prepares state at its origin"),
     Rule(Where.MEMBER, "file_id", bool, "a file of one account", outside=True),
     Rule(Where.MEMBER, "file_ids", bool, "files of one account", outside=True),
@@ -99,9 +99,9 @@ TABLE: tuple[Rule, ...] = (
     Rule(Where.OBJECT, "skill_reference", bool, "a skill of one account"),
     Rule(Where.OBJECT, "container_reference", bool, "a container of one account"),
     Rule(Where.OBJECT, "mcp_approval_response", bool, "answers an earlier response"),
-    Rule(Where.OBJECT, "reasoning", _is_by_id, "a reference in effect", outside=True),
-    Rule(Where.OBJECT, "compaction", _is_by_id, "a reference in effect", outside=True),
-    Rule(Where.OBJECT, "compaction_summary", _is_by_id, "a reference in effect", outside=True),
+    Rule(Where.OBJECT, "reasoning", _is_by_id, "an id for its content", outside=True),
+    Rule(Where.OBJECT, "compaction", _is_by_id, "an id for its content", outside=True),
+    Rule(Where.OBJECT, "compaction_summary", _is_by_id, "an id for its content", outside=True),
 )
 
 BARE = Rule(Where.OBJECT, "", bool, "only an id: an item that its origin has kept", outside=True)
