@@ -205,7 +205,7 @@ class Ledger(Protocol):
 
 class Log(Protocol):
     def record(self, record: dict[str, Any]) -> None:
-        """The record of interface.md, `requests show --json`. Written behind the turn."""
+        """What `requests show --json` prints (docs/operating.md). Written behind the turn."""
 
 
 __all__ = [

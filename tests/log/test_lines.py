@@ -1,4 +1,4 @@
-"""The process's log: one line of JSON an event, whatever stands in it (I-A2)."""
+"""The process's log: one line of JSON an event, whatever stands in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which code is what, and which answer is what: line by line (replay.md R2)."""
+"""Which code is what, and which answer is what: line by line (R2)."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def test_what_may_not_be_followed_by_another_request(answer: bytes) -> None:
     ],
 )
 def test_what_is_no_answer_is_a_fault(answer: bytes) -> None:
-    """Strictly: two readers that differ about where an answer ends are a hole (threat 21)."""
+    """Strictly: two readers that differ about where an answer ends are a hole."""
     reader, _ = read(answer)
     assert reader.fault is not None
     assert not reader.reusable

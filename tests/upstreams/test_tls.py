@@ -1,4 +1,4 @@
-"""TLS towards upstreams: verified always, and in no other way different (threat 30)."""
+"""TLS towards upstreams: verified always, and in no other way different."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of what binds (R3, protocol.md 2): both sides of every row, and where it was found."""
+"""The table of what binds (R3): both sides of every row, and where it was found."""
 
 from __future__ import annotations
 

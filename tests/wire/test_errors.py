@@ -1,4 +1,4 @@
-"""The table of errors, and their shape on each wire (interface.md, Errors)."""
+"""The table of errors, and their shape on each wire (docs/errors.md)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from latchway.wire.errors import (
 
 MEMBERS = ["message", "type", "param", "code", "retryable", "retry_after"]
 WAIT_IN_WORDS = re.compile(r"(?i)try again in\s*(\d+(?:\.\d+)?)\s*(s|ms|seconds?)")
-"""How one client finds out for how long to wait (protocol.md 4.2)."""
+"""How one client finds out for how long to wait."""
 
 DOCUMENTED = """
 invalid_api_key 401 no

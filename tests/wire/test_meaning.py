@@ -1,4 +1,4 @@
-"""What an event means: its class and its text (R4; protocol.md 1.1, 1.2)."""
+"""What an event means: its class and its text (R4)."""
 
 from __future__ import annotations
 

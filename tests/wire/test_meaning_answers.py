@@ -1,4 +1,4 @@
-"""HTTP answers that are no stream: errors, and whole results (replay.md R2)."""
+"""HTTP answers that are no stream: errors, and whole results (R2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an event says of the response, its usage and its failure (protocol.md 1.3 to 1.5)."""
+"""What an event says of the response, its usage and its failure (R1.3, R2, R6)."""
 
 from __future__ import annotations
 

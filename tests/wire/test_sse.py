@@ -1,4 +1,4 @@
-"""The event stream parser: framing, whatever the cuts (protocol.md 6, R5)."""
+"""The event stream parser: framing, whatever the cuts (R5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The short forms of a script's events, made into events of the Responses API (protocol.md 1).
+"""The short forms of a script's events, made into events of the Responses API.
 
 One composer makes the events of one answer: it counts `sequence_number`, keeps the response's id,
 and remembers the text, so that `completed` can end with all of it.

@@ -1,7 +1,8 @@
 """`latchway ledger verify`: every invariant of the money computed anew, from the rows alone.
 
 The database refuses what breaks a rule; this finds what was done to it behind its back. It reads
-one snapshot, so it can run beside a gateway. Numbers such as I-B8 are the invariants'.
+one snapshot, so it can run beside a gateway. Numbers such as I-B8 are the
+invariants of docs/rules.md.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from latchway.log import store
 from latchway.ports import Closing, Granted, Opening, Refused, Unavailable
 
 ANSWER_SECONDS = 2.0
-"""How long a turn waits for the ledger (I-L4)."""
+"""How long a turn waits for the ledger."""
 LOCK_SECONDS = 5.0
 """How long a start waits for the lock: a command holds it for some milliseconds."""
 LOCK_TRY_SECONDS = 0.02

@@ -1,4 +1,4 @@
-"""The process's own log: one line of JSON an event, on standard error (reliability.md, I-A2).
+"""The process's own log: one line of JSON an event, on standard error.
 
 Whatever stands in a message, a line stays one line: all control characters are escaped.
 """

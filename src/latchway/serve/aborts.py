@@ -1,6 +1,6 @@
 """Turns that a key leaves before output: free for it, not for the operator, so few a minute.
 
-(`billing.free_aborts_per_minute`; reliability.md, threat 9.)
+How few: `billing.free_aborts_per_minute`.
 """
 
 from __future__ import annotations

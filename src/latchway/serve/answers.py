@@ -61,7 +61,7 @@ def chunk(data: bytes) -> bytes:
 
 
 def error_headers(request_id: str, retryable: bool, retry_after: float | None) -> list[Header]:
-    """What every error answer has (interface.md, "Headers of an answer")."""
+    """What every error answer has (docs/http.md)."""
     headers = [
         ("content-type", JSON_TYPE),
         ("x-request-id", request_id),

@@ -13,7 +13,7 @@ from latchway.wire import errors
 from latchway.wire.request import RequestFault
 
 ECHO_CHARACTERS = 256
-"""Of an id or a lane that an answer repeats: as long as a lane's name may be (protocol.md 3)."""
+"""Of an id or a lane that an answer repeats: as long as a lane's name may be."""
 
 
 class Sort(Enum):

@@ -1,7 +1,7 @@
 """Limits of the client's side that no configuration changes: unit last, each with its reason."""
 
 HEADER_BYTES = 16 << 10
-"""Of a request's head: nothing before authentication may be large (reliability.md, I-S5)."""
+"""Of a request's head: nothing before authentication may be large."""
 
 HEADER_SECONDS = 10.0
 """For a whole head, so that a slow sender holds a connection, not a worker."""
@@ -31,4 +31,4 @@ CLOSE_SECONDS = 5.0
 """For the other side to answer a WebSocket close, and for last bytes to be taken."""
 
 FRAGMENT_BYTES = 16 << 20
-"""Largest WebSocket frame sent: some clients refuse larger ones (protocol.md 3)."""
+"""Largest WebSocket frame sent: some clients refuse larger ones."""

@@ -1,4 +1,4 @@
-"""Who pays for a turn that has ended: one table (R6, reliability.md 2.5)."""
+"""Who pays for a turn that has ended: one table (R6)."""
 
 from __future__ import annotations
 

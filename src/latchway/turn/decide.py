@@ -1,8 +1,8 @@
-"""The rule: may this turn be replayed? (replay.md R1)
+"""The rule: may this turn be replayed? (R1)
 
 This is the only place that can say yes. The machine asks once at every abnormal end of an attempt,
 the client's leaving included. The order of the questions is their rank: the first that holds names
-the verdict, and its value is the sentence that log and docs show.
+the verdict. Records show the verdict's value, people its sentence in `SENTENCE`.
 """
 
 from __future__ import annotations
@@ -117,5 +117,5 @@ SENTENCE = {
 
 
 def rule_of(verdict: Verdict, failure: Failure) -> str:
-    """The row of replay.md that the log names beside a verdict."""
+    """The row of docs/rules.md that the log names beside a verdict."""
     return RULE_OF.get(verdict, failure.rule)

@@ -1,4 +1,4 @@
-"""Every way an attempt can fail, one row each, and which code is what (replay.md R2).
+"""Every way an attempt can fail, one row each, and which code is what (R2).
 
 The code decides, never the error's `type` nor its message. An explicit `retryable` mark wins over
 the table of codes.

@@ -1,4 +1,4 @@
-"""The turn: what happens next, for every state and event (replay.md R1 to R6).
+"""The turn: what happens next, for every state and event (R1 to R6).
 
 `Turn.handle(event, now)` returns the commands that answer one event. Nothing here waits, reads a
 clock or touches a socket. `STEPS` is the transition table: it lists for each state what each event

@@ -1,7 +1,7 @@
 """Connections that may be used again, for each origin, and how new ones are made.
 
 Invariant: a connection is here only after the clean end of an answer, with nothing after it
-(threat 31: what was left by one turn must never be read by another). It leaves when it is taken,
+(what was left by one turn must never be read by another). It leaves when it is taken,
 when its time is over, or as soon as anything comes on it.
 """
 
@@ -27,7 +27,7 @@ class Origin:
 
 
 def client_context() -> ssl.SSLContext:
-    """TLS towards upstreams: verified always, 1.2 at least, HTTP/1.1 alone (threat 30)."""
+    """TLS towards upstreams: verified always, 1.2 at least, HTTP/1.1 alone."""
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])

@@ -1,7 +1,7 @@
 """`ports.Upstreams` for providers that speak the Responses API: POST {base_url}/responses.
 
 A request's host, path and credential come from the configuration alone; nothing that a client
-sends can name them (threat 1). Every attempt ends with exactly one of a result, Answered, Broke or
+sends can name them. Every attempt ends with exactly one of a result, Answered, Broke or
 Oversized, unless the turn leaves it before.
 """
 
@@ -117,7 +117,7 @@ class ResponsesUpstreams:
         return choose
 
     def _scrub(self, text: bytes) -> bytes:
-        """An upstream may repeat the credential that it refuses (threat 2)."""
+        """An upstream may repeat the credential that it refuses."""
         for secret in self._secrets:
             text = text.replace(secret.reveal().encode(), SCRUBBED)
         return text

@@ -1,6 +1,6 @@
 """An upstream's own error, where it must become an event or a frame: carried over, and completed.
 
-What the upstream said stands; added is what clients count on (interface.md, Errors).
+What the upstream said stands; added is what clients count on (docs/http.md).
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def carried(answer: Answer, retryable: bool) -> tuple[int, dict[str, Any]]:
 def wrap_ws_error(frame: Frame, request_id: str, retryable: bool) -> bytes:
     """An upstream's own `error` event, as a WebSocket frame: it always has an integer `status`.
 
-    One that has a status passes unchanged. Clients ignore one that has none, and wait for minutes
-    (protocol.md 0.5): it gets one, and its error, flat or nested, stands nested.
+    One that has a status passes unchanged. Clients ignore one that has none, and wait for
+    minutes: it gets one, and its error, flat or nested, stands nested.
     """
     event = _event(frame.data)
     if type(event.get("status")) is int:

@@ -24,7 +24,7 @@ RATE_LIMIT_WAIT_S = 1
 
 
 class Retry(Enum):
-    """What a row says about sending the request again (interface.md, Errors)."""
+    """What a row says about sending the request again (docs/errors.md)."""
 
     NO = "no"
     YES = "yes"
@@ -168,7 +168,7 @@ def may_be_sent_again(code: str | None) -> bool:
 
 
 def error_type(status: int) -> str:
-    """`error.type` for an HTTP status (interface.md, Errors)."""
+    """`error.type` for an HTTP status (docs/http.md)."""
     if status == 429:
         return "rate_limit_error"
     return "invalid_request_error" if status < 500 else "server_error"
@@ -219,7 +219,7 @@ def sse_failure(
     """The end of an event stream in the gateway's own words: whole SSE blocks.
 
     An `error` event numbered `sequence`; then, if the client knows a response id,
-    `response.failed` for it with the next number (replay.md R5).
+    `response.failed` for it with the next number (R5).
     """
     told = {"type": "error", "sequence_number": sequence, "error": error}
     blocks = _block("error", {**told, "request_id": request_id})
@@ -249,7 +249,7 @@ def bounded_wait(seconds: float | None) -> int | float | None:
 
 
 def _with_wait(message: str, seconds: float) -> str:
-    """Some clients find the wait in the message alone, by these words (protocol.md 4.2)."""
+    """Some clients find the wait in the message alone, by these words."""
     if "try again in" in message.lower():
         return message
     return f"{message} Please try again in {seconds} s."

@@ -12,7 +12,7 @@ import msgspec
 
 
 class Kind(Enum):
-    """The class of an event (replay.md R4). What is not listed as something else is OUTPUT."""
+    """The class of an event (R4). What is not listed as something else is OUTPUT."""
 
     LIFECYCLE = "lifecycle"
     NEUTRAL = "neutral"
@@ -27,7 +27,7 @@ class Usage(msgspec.Struct, frozen=True, gc=False):
     """Tokens that an upstream metered; the classes of price. Subsets are contained in their whole.
 
     `input_tokens` holds `cached_tokens` and `cache_write_tokens`; `output_tokens` holds
-    `reasoning_tokens` (protocol.md 1.3).
+    `reasoning_tokens`.
     """
 
     input_tokens: int
@@ -84,7 +84,7 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
 
 class Answer(msgspec.Struct, frozen=True, gc=False):
-    """A whole HTTP answer of an upstream that is no stream and no result (replay.md R2)."""
+    """A whole HTTP answer of an upstream that is no stream and no result (R2)."""
 
     status: int
     body: bytes = b""

@@ -1,7 +1,7 @@
 """What an event means: its class, its text, and what it says of the response (R1.3, R4).
 
 `KINDS` lists all that is **not** output. Everything else is output, and so is what cannot be read:
-the mistake that is left costs a replay and never duplicates one (protocol.md 1.1, 1.2).
+the mistake that is left costs a replay and never duplicates one.
 
 Nothing here raises on what an upstream sends. A value of the wrong type counts as missing.
 """

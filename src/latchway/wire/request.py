@@ -116,7 +116,7 @@ def parse(
 ) -> Request:
     """A body, or a `response.create`, as a Request. RequestFault: it is refused.
 
-    `headers`: the client's, by lower-case name; one of them can bind (protocol.md 2).
+    `headers`: the client's, by lower-case name; one of them can bind (R3).
     """
     fields = members_of(body)
     values = {name: _scalar(name, fields) for name in SCALARS}

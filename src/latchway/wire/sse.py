@@ -1,7 +1,7 @@
 """Server-sent events: bytes in, whole frames out, whatever the reads cut them into.
 
 A block that needs nothing taken out passes byte for byte; `id:` and `retry:` lines, comments and
-blocks without data are no events and do not pass (R5, protocol.md 6). Which frames come out never
+blocks without data are no events and do not pass (R5). Which frames come out never
 depends on how the bytes were split into reads, and the time it takes is linear in the bytes.
 
 One choice follows from that. A blank line may end in CR, and whether an LF follows is not known

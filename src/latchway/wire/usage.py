@@ -1,4 +1,4 @@
-"""What an upstream says it metered, and whether that can be true (R1.3, R6; protocol.md 1.3).
+"""What an upstream says it metered, and whether that can be true (R1.3, R6).
 
 Two questions with different answers: *was anything metered* (then a replay would run paid work
 twice), and *can it be billed*. A usage that cannot be true says yes to the first, no to the second.
