@@ -9,6 +9,8 @@ from types import ModuleType
 import pytest
 
 from latchway.cli import COMMANDS
+from latchway.log.metrics import Metrics
+from latchway.serve.plain import PATHS
 from latchway.turn.decide import Verdict
 from latchway.wire.errors import TABLE
 from repo.tree import ROOT, SOURCE, TESTS, name_of, python_files, text_of, tracked_files
@@ -17,6 +19,8 @@ DOCS = ROOT / "docs"
 RULE = re.compile(r"(?<![\w-])R\d{1,2}(?:\.\d{1,2})?\b")
 HEADINGS = {"R1", "R2"}
 """Rules that are a table of their own."""
+INVARIANT = re.compile(r"\bI-[A-Z]\d{1,2}\b")
+PAGE = re.compile(r"\b([\w-]+\.md)\b")
 LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)")
 
 
@@ -60,6 +64,41 @@ def test_every_rule_that_is_cited_is_in_the_list() -> None:
         for rule in RULE.findall(text_of(path))
     }
     assert {rule for rule in cited if not re.search(rf"\| {re.escape(rule)} \|", page)} <= HEADINGS
+
+
+def test_every_invariant_that_is_cited_is_in_the_list() -> None:
+    page = text_of(DOCS / "rules.md")
+    cited = {
+        invariant
+        for path in [*python_files(SOURCE), *python_files(TESTS)]
+        for invariant in INVARIANT.findall(text_of(path))
+    }
+    assert {each for each in cited if f"| {each} |" not in page} == set()
+
+
+def test_the_source_cites_no_page_that_is_not_here() -> None:
+    pages = {path.name for path in tracked_files() if path.suffix == ".md"}
+    cited = {
+        f"{name_of(path)}: {page}"
+        for path in python_files(SOURCE)
+        for page in PAGE.findall(text_of(path))
+        if page not in pages
+    }
+    assert cited == set()
+
+
+def test_every_path_is_in_the_guide() -> None:
+    page = text_of(DOCS / "http.md")
+    stems = {row.pattern.pattern.split("/(?P")[0] for row in PATHS}
+    assert {stem for stem in stems if stem not in page} == set()
+
+
+def test_every_family_of_metrics_is_in_the_guide() -> None:
+    page = text_of(DOCS / "operating.md")
+    shown = Metrics(("m",), ("r",)).render().decode()
+    families = re.findall(r"^# TYPE (latchway_\w+)", shown, re.MULTILINE)
+    assert families
+    assert [name for name in families if f"`{name}" not in page] == []
 
 
 def test_no_link_leads_nowhere() -> None:
