@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from struct import pack, unpack_from
 from typing import TYPE_CHECKING, Any
 
@@ -263,7 +263,7 @@ class SocketClient(Client):
         case.request_bytes = len(body)
         if self.cases and self.universe.random.random() < 0.3:
             self.universe.after(self.universe.random.choice(THINKING), self.ask_next)
-        return _frame(0x81, body)
+        return frame_of(0x81, body)
 
     def read(self, data: bytes) -> None:
         self._buffer += data
@@ -293,12 +293,12 @@ class SocketClient(Client):
         if opcode == 0x1:
             self._message(payload)
         elif opcode == 0x9:
-            self.universe.after(0.01, lambda: self.send(_frame(0x8A, payload)))
+            self.universe.after(0.01, lambda: self.send(frame_of(0x8A, payload)))
         elif opcode == 0x8:
             self.universe.after(0.01, lambda: self._close(payload))
 
     def _close(self, payload: bytes) -> None:
-        self.send(_frame(0x88, payload[:2]))
+        self.send(frame_of(0x88, payload[:2]))
         self.universe.after(0.01, lambda: self.leave("fin"))
 
     def _message(self, text: bytes) -> None:
@@ -319,11 +319,8 @@ class SocketClient(Client):
         case.status = message["status"]
 
 
-def _frame(first: int, payload: bytes) -> bytes:
+def frame_of(first: int, payload: bytes) -> bytes:
     """A client's frame: masked, with a mask that changes nothing."""
     size = len(payload)
     length = pack("!B", 0x80 | size) if size < 126 else pack("!BH", 0xFE, size)
     return bytes((first,)) + length + bytes(4) + payload
-
-
-Start = Callable[[], None]

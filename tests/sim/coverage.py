@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from sim.events import SORTS
@@ -21,6 +22,13 @@ MISHAPS = ("leave_fin", "leave_rst", "stop", "stall", "disk_begin", "disk_commit
            "killed")  # fmt: skip
 
 Pair = tuple[str, str]
+
+
+class Counted(Counter[Pair]):
+    """How often what has met what."""
+
+    def hit(self, what: str, phase: str) -> None:
+        self[what, phase] += 1
 
 
 def required() -> Iterator[Pair]:

@@ -27,6 +27,9 @@ MISHAPS = (
 WEIGHTS = (30, 30, 14, 14, 8, 8, 8, 2, 2, 2, 4)
 MISHAP_CHANCE = 0.3
 STATE_WEIGHTS = (2, 4, 4, 3, 3, 3, 3, 4, 3)
+CLOSING_SECONDS = 5.0
+LINGERING_SECONDS = 130.0
+"""Until the process ends; above every clock that closes what is left of a connection."""
 SOON = (0.0, 0.0, 0.0001, 0.003, 0.4)
 """Seconds from reaching the state to the mishap."""
 
@@ -141,14 +144,14 @@ def _drain(world: World, epoch: int) -> None:
     app.drained = partial(process.call_soon, _leave, world, epoch)  # type: ignore[assignment]
     app.drain()
     if app.turns:
-        process.call_later(30.0, _stop, world, epoch)
+        process.call_later(world.settings.shutdown_seconds, _stop, world, epoch)
     else:
         _leave(world, epoch)
 
 
 def _stop(world: World, epoch: int) -> None:
     world.app.stop_turns()
-    world.process.call_later(5.0, _leave, world, epoch)
+    world.process.call_later(CLOSING_SECONDS, _leave, world, epoch)
 
 
 def _leave(world: World, epoch: int) -> None:
@@ -158,7 +161,7 @@ def _leave(world: World, epoch: int) -> None:
     world.left_epoch = epoch
     world.app.close_connections()
     world.pool.close()
-    world.process.call_later(130.0, _exit, world)
+    world.process.call_later(LINGERING_SECONDS, _exit, world)
 
 
 def _exit(world: World) -> None:

@@ -40,7 +40,7 @@ def live(seeds: Iterable[int]) -> Lives:
         if _live(world) is not None:
             message, trace = retold(seed)
             lives.violated.append(Violated(seed, message, story(message, trace)))
-        lives.counted.update(world.counted.pairs)
+        lives.counted.update(world.counted)
     return lives
 
 

@@ -22,6 +22,7 @@ from latchway.settings import (
 )
 from sim.cases import Asked, Case
 from sim.clients import Client, HttpClient, SocketClient
+from sim.rude import RudeClient
 
 if TYPE_CHECKING:
     from sim.world import World
@@ -102,6 +103,15 @@ def invite(world: World) -> None:
         sort = "websocket" if kind < 0.35 else "http"
         cases = [_case(world, sort, key, pinned) for _ in range(random.choice((1, 2, 3, 5)))]
         world.universe.after(random.random() * BUSY_SECONDS, _arrival(world, sort, cases))
+    for _ in range(random.choice((0, 2, 5))):
+        world.universe.after(random.random() * BUSY_SECONDS, lambda: _intrude(world))
+
+
+def _intrude(world: World) -> None:
+    if world.universe.process is not None and not world.ended:
+        client = RudeClient(world)
+        world.connect(client)
+        world.universe.after(0.01, client.begin)
 
 
 def _arrival(world: World, sort: str, cases: list[Case]) -> Any:

@@ -10,7 +10,7 @@ import re
 import socket
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from latchway.turn.events import Place, UpstreamEvent
@@ -20,7 +20,7 @@ from latchway.wire.request import Request
 from sim.events import Event
 from sim.network import Kernel, Wire
 from sim.scripts import NEVER, Script, Step
-from sim.universe import Pending, Process, Universe, Violation
+from sim.universe import Pending, Process, Violation
 
 if TYPE_CHECKING:
     from sim.cases import Case
@@ -296,16 +296,3 @@ def watch_dials(world: World) -> Callable[..., Any]:
         return dial(world, process, purpose, host, port, pending)
 
     return dialled
-
-
-@dataclass
-class Recorded:
-    """What was counted, by (what, phase)."""
-
-    pairs: dict[tuple[str, str], int] = field(default_factory=dict)
-
-    def hit(self, what: str, phase: str) -> None:
-        self.pairs[what, phase] = self.pairs.get((what, phase), 0) + 1
-
-
-__all__ = ["Call", "Recorded", "Recorder", "ServerEnd", "Universe", "dial", "watch_dials"]
