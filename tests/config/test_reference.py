@@ -25,7 +25,7 @@ def test_every_field_has_a_row(section: Section) -> None:
         "| `enabled` | true or false | true | are failing routes set aside? |",
         "| `provider` | a name | required | the provider's name in `providers` |",
         "| `store_when_omitted` | provider \\| false \\| stateless | provider |"
-        " what an omitted `store` means (R3) |",
+        " omitted `store`: as the route has it; sent as `false`; not stored (R3) |",
     ],
 )
 def test_a_row_says_kind_default_and_meaning(row: str) -> None:
