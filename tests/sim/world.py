@@ -140,7 +140,9 @@ class World:
             self._make_keys(book)
         else:
             recovery.recover(book, KEEP_MS)
-        self.writer = Writer(Path("sim.db"), NoLock(), book, self.process, KEEP_MS)  # type: ignore[arg-type]
+        lock: Any = NoLock()
+        loop: Any = self.process
+        self.writer = Writer(Path("sim.db"), lock, book, loop, KEEP_MS)
         self.active = self.replaying = 0
         self.draining = False
         self._assemble()
