@@ -159,6 +159,14 @@ def test_what_was_made_is_kept_once_and_not_without_end() -> None:
     assert b"y" not in made.made
 
 
+def test_marks_are_kept_up_to_their_limit() -> None:
+    made = attempt()
+    many = tuple(bytes([n >> 8, n & 255]) for n in range(limits.MARKS))
+    for marks in (many, (b"x",)):
+        made.hear(msgspec.structs.replace(TEXT, made=marks), 101.0)
+    assert tuple(made.made) == many
+
+
 def test_delta_text_is_summed() -> None:
     made = attempt()
     for _ in range(3):

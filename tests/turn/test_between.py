@@ -11,7 +11,7 @@ from latchway.turn import events as on
 from latchway.turn.commands import Basis
 from latchway.turn.events import Binding, Event
 from latchway.turn.machine import State
-from turn.made import CREATED, OVERLOADED, TEXT, Played, calling, place, websocket
+from turn.made import CREATED, OVERLOADED, TEXT, Played, calling, http, place, websocket
 
 
 def begun() -> Played:
@@ -183,3 +183,33 @@ def test_nothing_moves_an_ended_turn() -> None:
     for event in (on.Reserved(), on.Closed(), on.ClientGone(), on.Stop("x"), on.Tick()):
         assert played.tell(event) == []
     assert played.turn.state is State.ENDED
+
+
+@pytest.mark.parametrize(
+    ("make", "event", "again"),
+    [
+        (begun, on.NoRoute(), True),
+        (begun, on.RouteFault(), False),
+        (reserving, on.Denied(needed=7, available=3), False),
+        (reserving, on.LedgerFailed(), True),
+    ],
+    ids=["no route", "a fault", "too little", "no ledger"],
+)
+def test_what_was_never_called_may_be_sent_again_unless_it_would_fail_again(
+    make: Callable[[], Played], event: Event, again: bool
+) -> None:
+    fail, _ = make().tell(event)
+    assert isinstance(fail, do.Fail)
+    assert fail.retryable is again
+
+
+def test_early_headers_go_out_however_often_comments_do() -> None:
+    played = calling(http(keepalive_seconds=0.5))
+    assert played.wait(10.0) == [do.SendHead(None)]
+
+
+def test_a_turn_that_was_left_before_its_call_owes_nothing() -> None:
+    played = reserving()
+    played.tell(on.ClientGone())
+    (close,) = played.tell(on.Reserved())
+    assert close == do.Close(Basis.REFUND, None, None, 0, None, None)

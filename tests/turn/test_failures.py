@@ -122,3 +122,37 @@ ROWS = [row for row in vars(failures).values() if isinstance(row, Failure)]
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_only_two_rules_can_be_replayed(row: Failure) -> None:
     assert row.replayable == (row.rule in ("R2.1", "R2.2"))
+
+
+RETRYABLE = """
+    server_error model_error server_is_overloaded slow_down overloaded overloaded_error
+    rate_limit_exceeded too_many_requests vector_store_timeout timeout
+    websocket_connection_limit_reached insufficient_quota usage_limit_reached usage_not_included
+    model_not_found data_residency_mismatch invalid_api_key
+"""
+FINAL = """
+    context_length_exceeded exceed_context_size_error bio_policy cyber_policy
+    misalignment_policy_violation image_content_policy_violation content_policy_violation
+    invalid_prompt invalid_request invalid_request_error invalid_encrypted_content invalid_image
+    invalid_image_format invalid_base64_image invalid_image_url invalid_image_mode
+    image_too_large image_too_small image_parse_error image_file_too_large image_file_not_found
+    unsupported_image_media_type empty_image_file failed_to_download_image
+    previous_response_not_found conversation_not_found response_not_found unsupported_parameter
+    unsupported_value missing_required_parameter request_too_large string_above_max_length
+    invalid_type invalid_value
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "codes"), [(RETRYABLE_CODES, RETRYABLE), (FINAL_CODES, FINAL)], ids=["again", "final"]
+)
+def test_no_code_is_lost_by_a_slip_of_the_hand(table: frozenset[str], codes: str) -> None:
+    assert table == set(codes.split())
+
+
+def test_the_rows_name_their_own_rules() -> None:
+    rows = [row for row in vars(failures).values() if isinstance(row, Failure)]
+    assert [row.rule for row in rows] == [
+        "R2.1", "R2.1", "R2.1", "R2.2", "R2.12", "R2.6", "R2.6", "R2.15", "R2.7", "R2.9", "R2.8",
+        "R2.17",
+    ]  # fmt: skip
