@@ -44,6 +44,12 @@ def bases(played: Played) -> list[Basis]:
 # ---- the verdict
 
 
+def test_a_place_of_which_nothing_is_said_has_no_kin() -> None:
+    played = calling(binding=Binding.ORIGIN_BOUND)
+    played.arrive(OVERLOADED)
+    assert played.turn.records[0].verdict == "origin_bound"
+
+
 def test_the_rule_is_asked_once_at_each_abnormal_end(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Situation] = []
 

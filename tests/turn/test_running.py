@@ -10,7 +10,7 @@ from latchway.turn import commands as do
 from latchway.turn import events as on
 from latchway.turn.commands import AttemptRecord
 from latchway.turn.machine import State, Terms
-from latchway.wire.frame import Answer, Frame, Kind
+from latchway.wire.frame import Answer, Frame, Kind, Note, Usage
 from turn.made import (
     COMPLETED,
     CREATED,
@@ -124,6 +124,19 @@ def test_what_is_behind_an_overflow_in_its_read_has_arrived() -> None:
     assert told(played) == [CREATED]
 
 
+def test_all_that_is_behind_an_overflow_has_arrived() -> None:
+    played = calling()
+    played.arrive(frame(Kind.LIFECYCLE, size=101), TEXT, PING)
+    assert last_record(played).verdict == "usage_seen"
+
+
+def test_an_answer_that_says_zero_has_said_it() -> None:
+    played = calling()
+    nothing = Usage(input_tokens=0, output_tokens=0)
+    played.tell(on.Answered(1, Answer(400, note=Note(usage=nothing))))
+    assert last_record(played).usage == nothing
+
+
 def test_neutral_events_pass_the_bound_too() -> None:
     played = calling()
     for _ in range(10):
@@ -193,6 +206,7 @@ def test_neutral_events_in_the_wait_are_bounded() -> None:
         ([ERROR, METERED], "usage_seen", "server_error"),
         ([ERROR, TEXT], "usage_seen", "server_error"),
         ([ERROR, FINAL, TEXT], "usage_seen", "invalid_prompt"),
+        ([ERROR, FINAL, TEXT, PING], "usage_seen", "invalid_prompt"),
     ],
 )
 def test_a_pair_is_final_if_either_is(pair: list[Frame], verdict: str, code: str) -> None:
