@@ -2,7 +2,7 @@
 
 A row of `mutants.toml` breaks a rule on purpose; these break a line by its form, and ask whether
 any test looks there. Left alone is what says nothing of behaviour: docstrings, types, imports,
-assertions, words for people.
+assertions, words for people, the figures of named limits.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ SPOKEN = " "
 """A string with a blank in it is said to people, who would understand other words, too."""
 
 UNTOUCHED = (ast.Assert, ast.Import, ast.ImportFrom, ast.JoinedStr)
+FIELDS_UNTOUCHED = frozenset({"annotation", "returns", "decorator_list", "bases"})
 NAMES_UNTOUCHED = frozenset({"__slots__", "__all__"})
 
 Change = tuple[int, int, str]
@@ -73,7 +74,7 @@ def _behaviour(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes in which a change could be seen from outside."""
     yield node
     for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns", "decorator_list", "type_params", "bases"):
+        if name in FIELDS_UNTOUCHED or (name == "keywords" and isinstance(node, ast.ClassDef)):
             continue
         children = value if isinstance(value, list) else [value]
         for child in children:
@@ -85,8 +86,18 @@ def _says_nothing(node: ast.AST) -> bool:
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
     if isinstance(node, ast.Assign):
-        return ast.unparse(node.targets[0]) in NAMES_UNTOUCHED
+        name = ast.unparse(node.targets[0])
+        return name in NAMES_UNTOUCHED or (name.isupper() and _is_figure(node.value))
     return isinstance(node, UNTOUCHED)
+
+
+def _is_figure(value: ast.expr) -> bool:
+    """A limit: tests go by its name, as the source does, and whether it is good is a choice."""
+    return all(
+        isinstance(each, ast.BinOp | ast.operator)
+        or (isinstance(each, ast.Constant) and isinstance(each.value, int | float))
+        for each in ast.walk(value)
+    )
 
 
 class _Text:

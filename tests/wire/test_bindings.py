@@ -101,6 +101,7 @@ BOUND: dict[str, list[tuple[Json, str]]] = {
         (items({"type": "message", "id": "msg_1", "role": "assistant"}), "input[0]"),
         (items({"type": "web_search_call", "id": "ws_1", "status": "completed"}), "input[0]"),
         (items({"deep": {"id": "msg_1", "content": None}}), "input[0].deep"),
+        (items({"id": "msg_1", "role": "assistant", "phase": "final", "object": "x"}), "input[0]"),
     ],
 }  # fmt: skip
 """For each row's name, requests that it binds and the place; under "" the bare id."""
@@ -141,6 +142,11 @@ FREE: list[Json] = [
     {"context_management": [{"type": "compaction", "compact_threshold": 1000}]},
     {"reasoning": {"effort": "low"}, "service_tier": "auto", "user": "u"},
     {"plugins": [{"id": "web"}]},
+    {"previous_response_id": "resp_1", "conversation": {"id": "conv_1", "file_id": "f"}},
+    {"text": {"format": {"schema": {"properties": {"file_id": {"type": "string"}}}}}},
+    items({"type": "tool_result", "tool_call_id": "c"}),
+    tool(type="function", name="g", schema={"x_id": {}}, output_schema={"x_id": {}}),
+    tool(type="function", name="g", schema={"x_id": "s"}, output_schema={"x_id": "s"}),
 ]  # fmt: skip
 """The other side of the rows: requests that bind nothing."""
 
@@ -182,6 +188,12 @@ def test_encrypted_items_bind_by_themselves(fields: Json, place: str) -> None:
     assert bonds(**fields) == Bonds(encrypted_field=place, held=(mark("g"),))
 
 
+def test_what_stands_behind_the_clients_own_words_is_searched() -> None:
+    assert bonds(metadata={"a": "b"}, prompt={"id": "p"}).origin_field == "prompt"
+    two = bonds(tools=[{"type": "mcp"}], **items({"type": "item_reference", "id": "m"}))
+    assert two.origin_field == "input[0]"
+
+
 def test_the_first_find_of_each_kind_stands() -> None:
     found = bonds(
         input=[
@@ -209,10 +221,13 @@ OUTSIDE: list[tuple[Json, bool]] = [
     (part(type="input_file", file_url="https://files.example/book.pdf"), True),
     (items({"type": "item_reference", "id": "m"}), True),
     (items({"type": "reasoning", "id": "r", "encrypted_content": "g"}), False),
+    (items({"type": "item_reference", "id": "m", "more": 1}), True),
+    *((items({"type": kind, "id": "r", "more": 1}), True)
+      for kind in ("reasoning", "compaction", "compaction_summary")),
     ({"prompt": {"id": "p"}}, True),
     (tool(type="code_interpreter", container={"file_ids": ["f"]}), True),
     (tool(type="mcp", connector_id="c"), False),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("fields", "outside"), OUTSIDE)
@@ -285,6 +300,8 @@ def test_a_number_beyond_all_bounds_is_refused_by_field() -> None:
 def test_a_field_too_large_to_search_counts_as_bound() -> None:
     brackets = b"[" + b",".join([b"[[]]"] * BRACKETS_MAX) + b"]"
     assert search(members_of(b'{"image":' + brackets + b"}")) == Bonds("image", outside=True)
+    braces = b"[" + b",".join([b"{   }"] * (BRACKETS_MAX + 1)) + b"]"
+    assert search(members_of(b'{"image":' + braces + b"}")) == Bonds("image", outside=True)
     text = b'"' + b"[" * (UNCOUNTED_BYTES + 1) + b'"'
     assert search(members_of(b'{"input":' + text + b"}")) == Bonds()
     long = b'[{"role":"user","content":"' + b"word " * UNCOUNTED_BYTES + b'"}]'

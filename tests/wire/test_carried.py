@@ -138,3 +138,24 @@ def test_an_error_that_cannot_be_read_is_told_all_the_same(data: bytes) -> None:
     wrapped = json.loads(wrap_ws_error(Frame(Kind.ERROR, data, data), "req_1", True))
     assert (wrapped["type"], wrapped["status"], wrapped["request_id"]) == ("error", 500, "req_1")
     assert wrapped["error"]["retryable"] is True
+
+
+@pytest.mark.parametrize(
+    ("status", "told"), [(399, 502), (400, 400), (599, 599), (600, 502)], ids=str
+)
+def test_a_status_that_is_no_error_becomes_a_bad_gateway(status: int, told: int) -> None:
+    assert carried(answer(status, OWN), True)[0] == told
+
+
+def test_members_of_the_event_do_not_stand_in_its_error() -> None:
+    own = {**OWN, "sequence_number": 1, "stream_id": "lane"}
+    assert set(carried(answer(503, own), True)[1]) == {*OWN, "retryable", "retry_after"}
+
+
+def test_an_error_object_is_cut_to_its_four_members_beyond_its_bound_to_the_byte() -> None:
+    own = {**OWN, "param": "input", "more": ""}
+    room = CARRIED_ERROR_BYTES - len(json.dumps(own, separators=(",", ":")))
+    for size, cut in ((room, False), (room + 1, True)):
+        _, error = carried(answer(503, {**own, "more": "x" * size}), True)
+        assert ("more" not in error) is cut
+        assert (error["type"], error["param"]) == ("requests", "input")
