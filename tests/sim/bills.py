@@ -23,6 +23,8 @@ def check(case: Case, record: dict[str, Any]) -> None:
     if case.ledger_failed or not case.calls:
         case.check(charged == format_usd(0) or bool(case.ends), f"I-B4: charged {charged}")
         return
+    if record["delivered"] == "output" and not case.handed_output and case.unreachable:
+        return
     wanted = min(_due(case), _nano(reserved))
     case.check(charged == format_usd(wanted), f"R6: charged {charged}, due is {wanted} nano-USD")
 

@@ -87,6 +87,12 @@ class Case:
     def acts(self) -> bool:
         return self.asked.acts and not self.world.settings.turn.replay_acting_tools
 
+    @property
+    def unreachable(self) -> bool:
+        """The client has left and its connection has been found broken; the turn hears of it in
+        the loop's next round, and what it hands over until then goes nowhere."""
+        return self.client is not None and self.client.left and self.client.wire.over
+
     # ---- calls
 
     def open(self, attempt: int, place: Place) -> Call:
@@ -98,7 +104,7 @@ class Case:
             world.universe.random, len(world.calls), streamed=self.streamed,
             hold=route.hold_seconds, event_bytes=world.settings.limits.event_bytes,
             calm=attempt == 2 and world.universe.random.random() < 0.4,
-            pressed=self.asked.padding > 0 and self.client is not None and self.client.pressed,
+            pressed=self.client is not None and self.client.pressed,
         )  # fmt: skip
         call = Call(
             len(world.calls), self, attempt, place.route, route.upstream_model, script,

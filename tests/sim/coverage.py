@@ -49,7 +49,7 @@ def _of_upstreams() -> Iterator[Pair]:
     answers = (*(f"status_{status}" for status in STATUSES), "error_under_200", "neither",
                "failed_whole")  # fmt: skip
     yield from ((fault, "calling") for fault in (*DIALS, *answers))
-    yield from (("overflow", "holding"), ("early_reset", "calling"))
+    yield from (("overflow", "holding"), ("early_reset", "streaming"))
 
 
 def missing(counted: dict[Pair, int], at_least: int = AT_LEAST) -> list[tuple[Pair, int]]:

@@ -29,11 +29,11 @@ def script_of(
     random: Random, call: int, *, streamed: bool, hold: float, event_bytes: int, calm: bool,
     pressed: bool,
 ) -> Script:  # fmt: skip
-    """What call number `call` meets. `calm`: nothing goes wrong. `pressed`: its request is long and
-    its answer is not read for a while, a good hour for a server that breaks early."""
+    """What call number `call` meets. `calm`: nothing goes wrong. `pressed`: its client is slow from
+    the start, a good hour for what must be read all the same."""
     writer = Writer(random, Maker(random, call), hold)
     if pressed and streamed:
-        _early_reset(writer, event_bytes)
+        random.choice((_early_reset, _error))(writer, event_bytes)
     elif calm or random.random() < 0.4:
         (_healthy if streamed else _whole_result)(writer)
     elif streamed:
@@ -82,7 +82,7 @@ def _early_reset(writer: Writer, event_bytes: int) -> None:
     must not hide what had arrived (law 6)."""
     writer.script.fault, writer.script.early = "early_reset", True
     writer.stream_head()
-    writer.say(writer.maker.lifecycle(), delay=0.0)
+    writer.say(writer.maker.output(), delay=0.0)
     more = (writer.maker.output, writer.maker.lifecycle, writer.maker.result)
     writer.say(writer.random.choice(more)(), delay=0.001)
     writer.end("rst", 0.0)
