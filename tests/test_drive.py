@@ -117,3 +117,24 @@ def test_a_result_that_cannot_be_recorded_is_not_delivered() -> None:
     assert "response.completed" not in peer.answer.types
     assert peer.answer.events[-1]["response"]["error"]["code"] == "ledger_unavailable"
     assert gateway.ledger.figures() == (0, 0)
+
+
+def test_health_is_told_the_failure_s_own_row() -> None:
+    """Not the verdict's: a failure that no other route is left for counts all the same (R10)."""
+    gateway = Gateway()
+    told: list[str | None] = []
+    sound = gateway.app.ports.routes.attempt_ended
+
+    def attempt_ended(route: str, rule: str | None, now: float) -> None:
+        told.append(rule)
+        sound(route, rule, now)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(gateway.app.ports.routes, "attempt_ended", attempt_ended)
+        gateway.ask()
+        for _ in range(2):
+            gateway.call.heads()
+            gateway.call.sends(created(), failed())
+            gateway.clock.advance()
+    assert gateway.record["attempts"][1]["rule"] == "R2.3"
+    assert told == ["R2.1", "R2.1"]

@@ -29,6 +29,7 @@ from latchway.turn import commands as do
 from latchway.turn import events as on
 from latchway.turn.commands import Basis, Command
 from latchway.turn.machine import State, Turn
+from latchway.turn.running import OPEN
 
 log = logging.getLogger("latchway.turn")
 
@@ -50,7 +51,7 @@ class Driver:
         self._books = Books(ports, asked)
         self._reserved = False
         self._replaying = False
-        self._slow = False
+        self._slow = self._throttled = False
 
     # ---- what the client's adapter tells
 
@@ -63,17 +64,21 @@ class Driver:
         self.tell(on.ClientGone())
 
     def pause(self) -> None:
-        """The client is slow: stop reading its upstream, and any that is opened for it later."""
+        """The client is slow."""
         self._slow = True
-        if self._call is not None:
-            self._call.pause()
-            self.tell(on.Paused())
+        self._throttle()
 
     def resume(self) -> None:
         self._slow = False
-        if self._call is not None:
-            self._call.resume()
-            self.tell(on.Resumed())
+        self._throttle()
+
+    def _throttle(self) -> None:
+        """Only while events pass: what may yet decide on a replay is read as it arrives (law 6)."""
+        wanted = self._slow and self.turn.state in OPEN
+        if self._call is not None and wanted is not self._throttled:
+            self._throttled = wanted
+            (self._call.pause if wanted else self._call.resume)()
+            self.tell(on.Paused() if wanted else on.Resumed())
 
     def stop(self, code: str) -> None:
         """The gateway ends the turn itself (R2.17)."""
@@ -109,10 +114,8 @@ class Driver:
                 self._fault(command, fault)
 
     def _fault(self, command: Command, fault: Exception) -> None:
-        log.error(
-            "fault in turn %s at %s, state %s", self.asked.request_id, type(command).__name__,
-            self.turn.state.value, exc_info=fault,
-        )  # fmt: skip
+        where = f"{type(command).__name__}, state {self.turn.state.value}"
+        log.error("fault in turn %s at %s", self.asked.request_id, where, exc_info=fault)
         if isinstance(command, do.Close) and command.basis not in CHARGED:
             self._owe(command)
             self._events.append(on.LedgerFailed("internal_error"))
@@ -127,9 +130,8 @@ class Driver:
 
     def _abandon(self, event: on.Event, fault: Exception) -> None:
         """The turn itself has a bug, and cannot say how it ends: end it as harmlessly as can be."""
-        log.error(
-            "bug in turn %s at %s", self.asked.request_id, type(event).__name__, exc_info=fault
-        )
+        where = type(event).__name__
+        log.error("bug in turn %s at %s", self.asked.request_id, where, exc_info=fault)
         self.turn.state = State.ENDED
         self._events.clear()
         self._hang_up()
@@ -140,7 +142,7 @@ class Driver:
         self._finish(self.turn.summary(self.ports.clock.time()))
 
     def _hang_up(self) -> None:
-        call, self._call = self._call, None
+        call, self._call, self._throttled = self._call, None, False
         if call is not None:
             call.drop()
 
@@ -230,8 +232,7 @@ class Driver:
         if isinstance(event, on.Headed):
             self.client.upstream_headers(event.headers)
         self.tell(event)
-        if self._slow and isinstance(event, on.Arrived):
-            self.pause()
+        self._throttle()
 
     def _drop(self, command: do.Drop) -> None:
         failed = self.turn.records[-1]
@@ -240,7 +241,7 @@ class Driver:
 
     def _release(self, command: do.Release) -> None:
         self.ports.routes.attempt_ended(self.turn.live.place.route, None, self.ports.clock.time())
-        call, self._call = self._call, None
+        call, self._call, self._throttled = self._call, None, False
         if call is not None:
             call.release()
 
@@ -273,7 +274,6 @@ def _nobody_waits(answer: Granted | Unavailable) -> None:
 
 NOTHING_CHARGED = do.Close(Basis.REFUND, None, None, 0, None, None)
 CHARGED = frozenset({Basis.USAGE, Basis.ESTIMATE})
-
 ON_FAULT: dict[type[Command], on.Event] = {
     do.SelectRoute: on.RouteFault(),
     do.Reserve: on.LedgerFailed(),

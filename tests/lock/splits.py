@@ -129,10 +129,10 @@ class Cutter:
         found, whole = [], {}
         for ending in SECONDS:
             whole[ending] = one = self.play([prefix], ending)
-            if self.play([prefix], ending, slow=True) != one:
-                found.append(f"{ending}, to a slow client")
             for cuts in _cuts(prefix):
                 cut = self.play(cuts, ending)
+                if self.play(cuts, ending, slow=True) != cut:
+                    found.append(f"{ending}, to a slow client")
                 if cut != one and cut != self.play([prefix[: cut.taken]], ending):
                     found.append(f"{ending}, in reads of {[len(read) for read in cuts]}")
         if whole["fin"] != whole["reset"]:

@@ -179,6 +179,8 @@ def test_the_upstream_of_the_next_turn_is_slowed_too() -> None:
 
     gateway.call.heads()
     gateway.call.sends(created("resp_2"))
+    assert not gateway.call.paused, "what may yet decide on a replay is read as it arrives"
+    gateway.call.sends(text())
     assert gateway.call.paused
     peer.transport.take()
     assert not gateway.call.paused

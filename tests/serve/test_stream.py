@@ -169,6 +169,20 @@ def test_an_early_head_between_two_attempts_has_no_headers_of_the_first() -> Non
     assert "openai-version" not in peer.answer.headers
 
 
+def test_an_early_head_has_no_headers_of_an_attempt_that_may_yet_be_replayed() -> None:
+    gateway = Gateway()
+    peer = gateway.ask()
+    gateway.call.heads(openai_version="first")
+    gateway.clock.advance(HOLD)
+    gateway.call.sends(created(), failed())
+    gateway.clock.advance()
+    gateway.call.heads(openai_version="second")
+    gateway.call.sends(text())
+
+    assert peer.answer.status == 200
+    assert "openai-version" not in peer.answer.headers
+
+
 def test_the_headers_of_a_stream_forbid_buffering() -> None:
     gateway = Gateway()
     peer = gateway.ask()

@@ -154,6 +154,8 @@ def test_a_slow_client_slows_its_upstream_and_that_of_its_next_turn() -> None:
 
     gateway.call.heads()
     gateway.call.sends(created("resp_2"))
+    assert not gateway.call.paused, "what may yet decide on a replay is read as it arrives"
+    gateway.call.sends(text())
     assert gateway.call.paused
     peer.transport.take()
     assert not gateway.call.paused
@@ -174,7 +176,7 @@ def test_the_second_attempt_of_a_slow_client_is_slowed_too() -> None:
     assert len(gateway.upstreams.calls) == 3
 
     gateway.call.heads()
-    gateway.call.sends(created("resp_3"))
+    gateway.call.sends(created("resp_3"), text())
     assert gateway.call.paused
 
 

@@ -46,12 +46,16 @@ def attempt(**differs: Any) -> Attempt:
         ({"connected": 100.5}, 400.5),
         ({"connected": 100.5, "sent": 102.0}, 122.0),
         ({"connected": 100.5, "sent": 102.0, "heard": 110.0}, 122.0),
+        ({"connected": 100.5, "sent": 102.0, "http_status": 200}, 122.0),
+        ({"connected": 100.5, "sent": 102.0, "http_status": 503}, None),
+        ({"connected": 100.5, "sent": 102.0, "http_status": 302}, None),
         ({"connected": 100.5, "sent": 102.0, "paused": True}, 122.0),
         ({"connected": 100.5, "sent": 102.0, "first_event": 103.0, "heard": 110.0}, 410.0),
         ({"first_event": 103.0, "heard": 110.0}, 410.0),
         ({"connected": 100.5, "first_event": 103.0, "heard": 110.0, "paused": True}, None),
     ],
-    ids=["connecting", "writing", "waiting", "comments do not feed it", "a slow client neither",
+    ids=["connecting", "writing", "waiting", "comments do not feed it", "a head neither",
+         "a refusal's body has its own bound", "a redirect's too", "a slow client neither",
          "idle", "an answer proves a connection", "a slow client stops it"],
 )  # fmt: skip
 def test_which_clock_runs(facts: dict[str, Any], due: float | None) -> None:

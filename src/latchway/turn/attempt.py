@@ -99,6 +99,12 @@ class Attempt:
         """The request cannot be written yet. What has answered was connected, said or not."""
         return self.connected is None and self.first_event is None
 
+    @property
+    def refused(self) -> bool:
+        """An HTTP error's status has arrived, and says what the failure is (R2): nothing is awaited
+        but its body, within the adapter's own bound."""
+        return self.http_status is not None and not 200 <= self.http_status <= 299
+
     def clock(self, streamed: bool, whole_answer_seconds: float) -> float | None:
         """When the clock that runs now is up (R2, "Clocks"); None while the client is slow."""
         if self.connecting:
@@ -106,6 +112,8 @@ class Attempt:
         since = self.sent or self.connected or self.began
         if not streamed:
             return since + whole_answer_seconds
+        if self.refused:
+            return None
         if self.first_event is None and self.sent is None:
             return since + self._writing_seconds
         if self.first_event is None:
