@@ -1,8 +1,8 @@
 """`make mutate`: breaks the proven sources in every small way, and asks their own tests.
 
-A breakage that a file's own tests let pass is shown to all tests of its folder and, of the heart,
-to the scenarios on the bare turn. What passes there, too, must be explained in `equivalent.toml`:
-a row says why nobody could tell, and is itself a fault when somebody can.
+A breakage that a file's own tests let pass is shown to all tests of its folder and, of the heart
+and the wire, to the lock. What passes there, too, must be explained in `equivalent.toml`: a row
+says why nobody could tell, and is itself a fault when somebody can.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ FILES = ("routes/select.py", "ledger/prices.py", "ledger/reservation.py", "ledge
 """What is proven: the folders whole, and the pure files of others."""
 
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
+
+LOCK_TESTS = ("tests/lock/test_scenarios.py", "tests/lock/test_wire.py")
 
 COPIED = (
     "src",
@@ -98,9 +100,9 @@ def own_tests(file: str) -> list[str]:
 
 
 def wider_tests(file: str) -> list[str]:
-    """All of its folder's, and what the folder is for."""
+    """All of its folder's, and for what a whole turn goes through the lock's."""
     folder = Path(file).parent.as_posix()
-    return [f"tests/{folder}", *(["tests/lock/test_scenarios.py"] if folder == "turn" else [])]
+    return [f"tests/{folder}", *(LOCK_TESTS if folder in FOLDERS else ())]
 
 
 # ---- in a process of the pool

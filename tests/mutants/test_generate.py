@@ -8,6 +8,7 @@ import pytest
 
 from mutants.generate import Breakage, breakages
 from mutants.mutate import (
+    LOCK_TESTS,
     Equivalent,
     all_breakages,
     equivalents,
@@ -82,7 +83,7 @@ def test_every_source_has_tests_to_ask() -> None:
         "tests/wire/test_request.py",
         "tests/wire/test_request_binding.py",
     ]
-    assert wider_tests("turn/hold.py") == ["tests/turn", "tests/lock/test_scenarios.py"]
+    assert wider_tests("turn/hold.py") == ["tests/turn", *LOCK_TESTS]
     assert wider_tests("ledger/bill.py") == ["tests/ledger"]
 
 

@@ -11,6 +11,7 @@ import pytest
 from latchway.wire.errors import (
     RETRY_AFTER_MAX_S,
     TABLE,
+    RequestFault,
     Retry,
     error_object,
     error_type,
@@ -168,6 +169,7 @@ def test_a_client_with_a_response_id_also_gets_response_failed_for_it() -> None:
     )
     assert (told["sequence_number"], name, failed["sequence_number"]) == (4, "response.failed", 5)
     response = failed["response"]
+    assert failed["type"] == "response.failed"
     assert response["id"] == "resp_1"
     assert response["status"] == "failed"
     assert response["error"] == {"code": "first_event_timeout", "message": error["message"]}
@@ -210,3 +212,14 @@ def test_over_a_websocket_it_is_one_frame_with_a_status() -> None:
         **frame,
         "stream_id": "agent_1",
     }
+
+
+def test_what_is_not_said_to_be_retryable_is_not() -> None:
+    assert error_object("stream_read_error")["retryable"] is False
+
+
+def test_a_refusal_says_why() -> None:
+    assert (
+        str(RequestFault("invalid_request", "input: a text or a list."))
+        == "input: a text or a list."
+    )

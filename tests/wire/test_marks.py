@@ -84,3 +84,7 @@ def test_what_only_a_lenient_reader_reads_has_marks_too() -> None:
     assert frame(data, b"").made == (marks.mark("rs_1"),)
     broken = b'{"type":"response.output_item.done","item":{"id":"\\ud800"}}'
     assert frame(broken, b"").kind is not None
+
+
+def test_an_id_that_is_no_text_has_a_mark_of_its_own() -> None:
+    assert marks.mark("\ud800") != marks.mark("\ud801")

@@ -93,6 +93,7 @@ OUTPUT_ITEMS = [
     {"type": "function_call", "name": "f", "arguments": "{}"},
     {"type": "reasoning", "summary": [{"type": "summary_text", "text": "why"}]},
     {"type": "custom_tool_call", "input": "go"},
+    {"type": "x", "summary": "so"},
     {"type": "code_interpreter_call", "code": "1", "container_id": "c"},
     "odd",
 ]
@@ -100,7 +101,7 @@ OUTPUT_ITEMS = [
 
 def test_without_usage_the_text_of_a_whole_answer_is_counted() -> None:
     body = answer("completed", output=OUTPUT_ITEMS)
-    for usage, text_bytes in ((None, 3 + 2 + 2 + 3 + 2 + 1), (USAGE, 0), ({"x": -1}, 13)):
+    for usage, text_bytes in ((None, 3 + 2 + 2 + 3 + 2 + 2 + 1), (USAGE, 0), ({"x": -1}, 15)):
         made = whole_answer(dump({**body, "usage": usage}), streamed=False)
         assert made is not None
         assert made.text_bytes == text_bytes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -182,3 +183,14 @@ WHOLE = '{"type":"response.completed","response":{"output":[{"content":[{"text":
 )
 def test_the_text_of_a_result_counts_where_nobody_metered_it(usage: str, text_bytes: int) -> None:
     assert frame((WHOLE % usage).encode(), b"").text_bytes == text_bytes
+
+
+def test_usage_of_zero_in_an_output_event_is_noted_and_meters_nothing() -> None:
+    nothing = {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}
+    note = note_of({"type": "response.output_text.delta", "delta": "x", "usage": nothing})
+    assert (note.usage, note.metered) == (Usage(0, 0), False)
+
+
+def test_the_largest_number_is_a_number() -> None:
+    most = sys.float_info.max
+    assert note_of({"type": "error", "error": {"retry_after": most}}).retry_after == most

@@ -65,6 +65,7 @@ UNUSUAL: dict[str, list[Any]] = {
         {"type": "function", "name": "f", "never_heard_of": 1},
         {"type": "function", "parameters": {"file_id": "f"}},
         {"type": "custom", "name": "f", "format": {"file_id": "f"}},
+        {"type": "custom", "name": "f", "format": {"type": "grammar", "file_id": "f"}},
         {"type": "namespace", "tools": [{"type": "shell"}]},
         {"name": "no type"},
         "text",

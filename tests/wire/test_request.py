@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from latchway.wire.request import Request, RequestFault, parse
+from latchway.wire.request import NAME_CHARACTERS, Request, RequestFault, parse
 
 BARE = {"model": "m"}
 ENCRYPTED = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "g"}
@@ -102,6 +102,12 @@ def test_partial_input(fields: dict[str, Any], partial: bool) -> None:
 
 def test_an_acting_tool_is_named() -> None:
     assert request(tools=[{"type": "mcp", "server_label": "s"}]).acting_tool == "mcp"
+
+
+def test_what_is_just_within_its_bound_is_taken() -> None:
+    longest = "x" * NAME_CHARACTERS
+    assert request(model=longest, max_output_tokens=1).max_output_tokens == 1
+    assert request(previous_response_id=longest).previous_response_id == longest
 
 
 # ---- refusals

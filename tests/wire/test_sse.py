@@ -102,6 +102,12 @@ def test_what_is_no_event_does_not_pass_but_is_a_sign_of_life(block: bytes) -> N
     assert not parser.commented
 
 
+def test_the_shortest_comment_is_told_as_the_very_first() -> None:
+    parser = Parser(PLENTY)
+    assert parser.feed(b":\n") == []
+    assert parser.commented
+
+
 def test_a_comment_in_a_read_with_events_is_told() -> None:
     parser = Parser(PLENTY)
     assert len(parser.feed(CREATED + b": ping\n\n" + DELTA)) == 2
@@ -112,6 +118,7 @@ def test_a_byte_order_mark_may_come_in_pieces_and_only_once() -> None:
     assert blocks_of(BOM[:1], BOM[1:2], BOM[2:] + DELTA) == [DELTA]
     event, data = DELTA.split(b"\n", 1)
     assert blocks_of(BOM[:2], BOM[2:] + BOM + event + b"\n" + data) == [data]
+    assert blocks_of(DELTA, BOM + data) == [DELTA]
 
 
 @pytest.mark.parametrize("line", [b"data: 7", b"id: 7", b""])
