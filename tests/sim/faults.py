@@ -86,6 +86,9 @@ def _early_reset(writer: Writer, event_bytes: int) -> None:
     more = (writer.maker.output, writer.maker.lifecycle, writer.maker.result)
     writer.say(writer.random.choice(more)(), delay=0.001)
     writer.end("rst", 0.0)
+    writer.script.dial_delay = 0.0
+    for step in writer.script.steps:
+        step.delay = min(step.delay, 0.001)
 
 
 def _break(writer: Writer, event_bytes: int) -> None:

@@ -142,7 +142,7 @@ def _case(world: World, sort: str, key: str, pinned: str | None) -> Case:
             break
     asked = Asked(
         transport, key=key, pinned=pinned, acts=random.random() < 0.1,
-        padding=random.choice((0, 0, 0, 0, 6000)), **said,
+        padding=random.choice((0, 0, 6000)), **said,
     )  # fmt: skip
     case = Case(world, len(world.cases), asked)
     world.cases.append(case)
