@@ -41,8 +41,9 @@ def differences(name: str) -> Iterator[Difference]:
     """The fixtures of a scenario that differ. A fault or no end is a difference, too."""
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     try:
-        yield from _on_the_bare_turn(name)
-        yield from _over_the_wires(name)
+        alone = list(_on_the_bare_turn(name))
+        yield from alone
+        yield from (each for each in _over_the_wires(name) if each not in alone)
     except (Exception, Endless) as fault:
         yield f"scenarios/{name}.turn", [f"{type(fault).__name__}: {fault}"]
     finally:
