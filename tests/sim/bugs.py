@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SOURCE, TESTS = ROOT / "src" / "latchway", ROOT / "tests"
 
-TURNS_MOST = 60_000
+TURNS_MOST = 100_000
 """Within which each is found, from the first seed on."""
 FIRST_SEED = 1
 
