@@ -206,3 +206,11 @@ def test_a_result_repeats_the_text_of_its_deltas() -> None:
     assert made.output_bytes == 7
     made.hear(Frame(Kind.COMPLETED, b"", b"", 9, COMPLETED.note), 102.0)
     assert made.output_bytes == 9
+
+
+@pytest.mark.parametrize(
+    ("status", "refused"),
+    [(None, False), (199, True), (200, False), (299, False), (300, True), (503, True)],
+)
+def test_every_status_but_a_success_is_a_refusal(status: int | None, refused: bool) -> None:
+    assert attempt(http_status=status).refused is refused
