@@ -95,6 +95,8 @@ BUGS = (
          ("ledger/recovery.py", "for request_id in orphans:", "for request_id in ():")),
     _bug("what lies unread behind a reset is lost",
          ("upstreams/connection.py", "            self._empty_socket()\n", "            pass\n")),
+    _bug("a slow client keeps from being read what decides",
+         ("drive.py", "self._slow and self.turn.state in OPEN", "self._slow")),
     _bug("two turns at once on one socket",
          ("serve/websocket.py", "        if self._driver is None:\n            self._begin(create)",
           "        if True:\n            self._begin(create)")),

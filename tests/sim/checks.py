@@ -74,8 +74,15 @@ def _arrived(call: Call, world: World) -> None:
         call.lifecycle_read, call.stalled_then = world.universe.now, world.stalled_seconds
 
 
+PASSING = ("released", "streaming", "pairing_late")
+"""States in which a slow client may slow its upstream: nothing can be replayed any more."""
+
+
 def left(case: Case, call: Call) -> None:
-    """The turn has left a call: behind an `error` it has waited for the second (R2, "Pairs")."""
+    """The turn has left a call: what could still decide was read as it arrived (I-R3), and behind
+    an `error` it has waited for the second (R2, "Pairs")."""
+    held = call.wire is not None and call.wire.held and not call.wire.over
+    case.check(not held or case.before in PASSING, f"I-R3: not read while {case.before}")
     if call.error_read is None or case.told != "Tick":
         return
     waited = case.world.universe.now - call.error_read

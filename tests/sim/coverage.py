@@ -35,6 +35,7 @@ def required() -> Iterator[Pair]:
     """Every (fault, phase) that there can be; an upstream's with the attempt that it ended."""
     for attempt in (1, 2):
         yield from ((f"{fault} {attempt}", phase) for fault, phase in _of_upstreams())
+    yield "early_reset 1", "streaming"
     yield from ((mishap, state) for mishap in MISHAPS for state in STATES)
     yield from (("ledger_failed", state) for state in ("reserving", "recording", "closing"))
 
@@ -49,7 +50,7 @@ def _of_upstreams() -> Iterator[Pair]:
     answers = (*(f"status_{status}" for status in STATUSES), "error_under_200", "neither",
                "failed_whole")  # fmt: skip
     yield from ((fault, "calling") for fault in (*DIALS, *answers))
-    yield from (("overflow", "holding"), ("early_reset", "streaming"))
+    yield "overflow", "holding"
 
 
 def missing(counted: dict[Pair, int], at_least: int = AT_LEAST) -> list[tuple[Pair, int]]:

@@ -46,7 +46,7 @@ class Wire(asyncio.Transport):
         self.unread = bytearray()
         self._fin = self._fin_told = self._rst = False
         self._unsent = bytearray()
-        self.began = self._held = False
+        self.began = self.held = False
         self._high, self._low = 64 << 10, 16 << 10
         self.paused = self._closing = self._eof = self._polled = False
         self.over = self.lost = False
@@ -121,7 +121,7 @@ class Wire(asyncio.Transport):
 
     @property
     def _reads(self) -> bool:
-        return not self._held and not self._closing
+        return not self.held and not self._closing
 
     def _read(self) -> None:
         if self.unread:
@@ -208,10 +208,10 @@ class Wire(asyncio.Transport):
         return self._closing
 
     def pause_reading(self) -> None:
-        self._held = True
+        self.held = True
 
     def resume_reading(self) -> None:
-        self._held = False
+        self.held = False
         if self.readable:
             self._wake()
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sim.upstream import Call
 
 ANSWER_SECONDS = 5.0
-"""After which a refusal without its body is an answer, unless the turn's clock is up before."""
+"""After which a refusal without its body is an answer; the status alone stops the turn's clock."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ def _of_refusal(case: Case, call: Call, whole: bool) -> Failure | None:
     answer = call.script.answer
     assert answer is not None
     status = answer.status
-    late = case.told != "Tick" and case.world.universe.now >= call.head_since + ANSWER_SECONDS
+    late = case.world.universe.now >= call.head_since + ANSWER_SECONDS
     if not (whole or call.broken or late):
         return None
     if status in (408, 504, 524):
