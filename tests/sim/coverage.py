@@ -35,7 +35,7 @@ def required() -> Iterator[Pair]:
     """Every (fault, phase) that there can be; an upstream's with the attempt that it ended."""
     for attempt in (1, 2):
         yield from ((f"{fault} {attempt}", phase) for fault, phase in _of_upstreams())
-    yield "early_reset 1", "streaming"
+        yield f"early_reset {attempt}", "streaming"
     yield from ((mishap, state) for mishap in MISHAPS for state in STATES)
     yield from (("ledger_failed", state) for state in ("reserving", "recording", "closing"))
 
