@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from latchway.ledger import bill, reservation
@@ -12,6 +12,7 @@ from latchway.log.metrics import Metrics
 from latchway.ports import Clock, Closing, Key, Ledger, Log, Opening, Routes, Upstreams
 from latchway.settings import Settings
 from latchway.turn import commands as do
+from latchway.wire.marks import mark
 from latchway.wire.request import Request
 
 log = logging.getLogger("latchway.turn")
@@ -94,6 +95,7 @@ class Books:
         assert self._money is not None
         why = WHY_FORGIVEN.get(failure or "", "upstream_broke")
         closing, self._bill = bill.close(command, self._money, why)
+        closing = replace(closing, made=(*self._still_used(), *closing.made))
         if closing.loss_reason == "above_reservation":
             log.warning("alarm: turn %s cost more than was reserved", closing.request_id)
         if self._charge is not None:
@@ -101,6 +103,11 @@ class Books:
         elif closing.usage is not None:
             self._charge = closing
         return closing
+
+    def _still_used(self) -> Sequence[bytes]:
+        """A conversation outlives its turns: each of them keeps its place in mind."""
+        conversation = self._asked.request.conversation
+        return () if conversation is None else (mark(conversation),)
 
     def write(self, finish: do.Finish) -> None:
         """Count the turn and log it, once. Usage that cannot be true raises an alarm (R6)."""
@@ -117,8 +124,6 @@ class Books:
             started_at=self._opened_at,
         )
         ports = self._ports
-        if finish.made and finish.delivered is not do.Delivered.NOTHING:
-            ports.routes.made(asked.owner, finish.attempts[-1].route, finish.made)
         ports.metrics.turn_ended(finish, money, model=asked.model, transport=asked.transport)
         ports.log.record(records.record(finish, asked, money, served_by=ports.served_by))
 

@@ -122,9 +122,6 @@ class Routes(Protocol):
     def attempt_ended(self, route: str, rule: str | None, now: float) -> None:
         """`rule`: the row of the failure itself (R2.1, R2.2, R2.6 count), None for a result."""
 
-    def made(self, owner: str, route: str, marks: Sequence[bytes]) -> None:
-        """`route` made for `owner` what only its origin can read (R3; wire/marks.py)."""
-
     def routes_state(self, now: float) -> list[dict[str, Any]]:
         """`/admin/routes`: route, model, state, failures, set_aside_until."""
 
@@ -161,6 +158,8 @@ class Closing:
     billed_attempt: int | None
     response_id: str | None
     route: str | None
+    made: tuple[bytes, ...] = ()
+    """Marks of what `route` made for the turn's owner (wire/marks.py), remembered with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +180,10 @@ class Unavailable:
     reason: str
 
 
+Written = Callable[[Granted | Unavailable], None]
+"""Told whether it is durable."""
+
+
 class Ledger(Protocol):
     """Money. Answers come by callback, on the loop's thread, after the commit that holds them."""
 
@@ -188,16 +191,18 @@ class Ledger(Protocol):
         self, opening: Opening, done: Callable[[Granted | Refused | Unavailable], None]
     ) -> None: ...
 
-    def record_replay(
-        self, request_id: str, route: str, done: Callable[[Granted | Unavailable], None]
-    ) -> None: ...
+    def record_replay(self, request_id: str, route: str, done: Written) -> None: ...
 
-    def close(self, closing: Closing, done: Callable[[Granted | Unavailable], None]) -> None:
+    def close(self, closing: Closing, done: Written) -> None:
         """Idempotent and final: the first outcome stands. A closing that could not be made durable
         is refunded by the ledger itself as soon as it can be (R6: every reservation ends)."""
 
-    def route_of(self, owner: str, response_id: str) -> str | None:
-        """The route that made this owner's response, or None: unknown or another owner's.
+    def remember(self, owner: str, route: str, marks: Sequence[bytes], done: Written) -> None:
+        """`route` made these for `owner` outside of a turn (wire/marks.py)."""
+
+    def maker(self, owner: str, marks: Sequence[bytes]) -> str | None:
+        """The route that made the last of this owner's things that is known; None: none is, or
+        they are another owner's.
 
         Raises ledger.database.LedgerFault if the ledger cannot be read.
         """
@@ -227,4 +232,5 @@ __all__ = [
     "Unavailable",
     "UpstreamEvent",
     "Upstreams",
+    "Written",
 ]

@@ -19,6 +19,7 @@ from latchway.ledger.database import open_reader
 from latchway.ledger.verify import verify
 from latchway.ledger.writer import Writer
 from latchway.ports import Granted, Ledger, Refused, Unavailable
+from latchway.wire.marks import mark
 from ledger.parts import (
     COST,
     answered,
@@ -139,9 +140,11 @@ def test_two_attempts_and_no_third(play: Any) -> None:
         assert isinstance(await replay(bench, "req_1", "a/m"), Unavailable), "the same route"
         assert await replay(bench, "req_1", "b/m") == Granted()
         assert isinstance(await replay(bench, "req_1", "c/m"), Unavailable), "a third attempt"
-        assert await close(bench, closing(billed_attempt=2, route="b/m")) == Granted()
+        made = (mark("resp_1"), mark("rs_1"))
+        assert await close(bench, closing(billed_attempt=2, route="b/m", made=made)) == Granted()
         assert isinstance(await replay(bench, "req_1", "c/m"), Unavailable), "it is closed"
-        assert bench.ledger.route_of("alice", "resp_of_req_1") == "b/m"
+        assert bench.ledger.maker("alice", made) == "b/m"
+        assert bench.ledger.maker("bob", made) is None
 
     play(body)
 

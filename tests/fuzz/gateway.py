@@ -31,9 +31,11 @@ from latchway.serve.websocket import SocketConnection
 from latchway.settings import LimitSettings, Price, Route, Settings, WebsocketSettings
 from latchway.turn.events import Place, UpstreamEvent
 from latchway.wire.frame import Answer
+from latchway.wire.marks import mark
 from latchway.wire.request import Request
 from routes.made import model, route
 
+MADE = {mark("resp_a"): "a", mark("resp_gone"): "gone"}
 KEY = Key("k", "o")
 MAX_MESSAGE_BYTES = 4000
 REQUEST_BYTES = 2000
@@ -136,8 +138,17 @@ class Ledger:
         self.closed[closing.request_id] += isinstance(answer, Granted)
         self._soon(lambda: done(answer))
 
-    def route_of(self, owner: str, response_id: str) -> str | None:
-        return {"resp_a": "a", "resp_gone": "gone"}.get(response_id)
+    def remember(
+        self,
+        owner: str,
+        route: str,
+        marks: Sequence[bytes],
+        done: Callable[[Granted | Unavailable], None],
+    ) -> None:
+        self._soon(lambda: done(Granted()))
+
+    def maker(self, owner: str, marks: Sequence[bytes]) -> str | None:
+        return next((MADE[each] for each in marks if each in MADE), None)
 
     def _soon(self, then: Callable[[], None]) -> None:
         self._clock.call_at(self._clock.time() + 0.001, then)
@@ -269,7 +280,7 @@ class Gateway:
         self.upstreams = Upstreams(self.clock, seed)
         self.log = Log()
         settings = replace(SETTINGS, websocket=replace(SETTINGS.websocket, max_minutes=minutes))
-        routes = RouteTable(settings, self.ledger.route_of, self.clock.time, self.clock.time)
+        routes = RouteTable(settings, self.ledger.maker, self.clock.time, self.clock.time)
         ports = Ports(
             settings, self.clock, self.clock.time, routes, self.upstreams, self.ledger, self.log,
             _metrics(), "host/1",

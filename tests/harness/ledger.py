@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from harness.clock import VirtualClock
-from latchway.ledger import keys, report
+from latchway.ledger import keys, made, report
 from latchway.ledger.database import make_tables
 from latchway.ledger.keys import Keys, NewKey
 from latchway.ledger.recovery import refund
-from latchway.ledger.sqlite import Book, route_of
+from latchway.ledger.sqlite import Book
 from latchway.log import store
 from latchway.ports import Closing, Granted, Opening, Refused, Unavailable
 
@@ -103,8 +103,11 @@ class InlineLedger:
                 self.book.close(owed)
         self._do("close", lambda: self.book.close(closing), done)
 
-    def route_of(self, owner: str, response_id: str) -> str | None:
-        return route_of(self.connection, owner, response_id, 0)
+    def remember(self, owner: str, route: str, marks: Sequence[bytes], done: Done) -> None:
+        self._do("remember", lambda: self.book.remember(owner, route, marks), done)
+
+    def maker(self, owner: str, marks: Sequence[bytes]) -> str | None:
+        return made.find(self.connection, owner, marks, 0)
 
     def _do(self, step: str, work: Callable[[], Granted | Refused], done: Done) -> None:
         self.asked.append(step)

@@ -7,12 +7,11 @@ import sqlite3
 import pytest
 
 from latchway.ledger.database import LedgerFault
-from latchway.ledger.sqlite import Book, route_of
+from latchway.ledger.sqlite import Book
 from latchway.ledger.verify import verify
 from latchway.ports import Granted, Refused
 from ledger.parts import (
     COST,
-    NOW_MS,
     RESERVED,
     add_key,
     closing,
@@ -143,14 +142,6 @@ def test_a_refund_has_nothing_to_give_back(opened: Book) -> None:
         opened.close(refund())
         opened.give_back("req_1")
     assert entries(opened) == [("reserve", 100), ("release", 100)]
-
-
-def test_a_response_is_found_by_its_owner_alone_and_for_a_time(closed: Book) -> None:
-    connection, name = closed.connection, "resp_of_req_1"
-    assert route_of(connection, "alice", name, NOW_MS - 1) == "a/m"
-    assert route_of(connection, "bob", name, NOW_MS - 1) is None
-    assert route_of(connection, "alice", "resp_unknown", NOW_MS - 1) is None
-    assert route_of(connection, "alice", name, NOW_MS) is None, "it has expired"
 
 
 def test_a_price_is_kept_by_the_turn(opened: Book) -> None:

@@ -14,6 +14,7 @@ from latchway.ledger.keys import KeyFault
 from latchway.ledger.writer import Writer
 from latchway.log import store
 from latchway.ports import Granted, Refused
+from latchway.wire.marks import mark
 from ledger.disks import DEADLINE, Disk
 from ledger.parts import answered, opening, record
 from ledger.writers import ALICE, KINDS, SECRET, close, opened, order, reserve, run, until, written
@@ -46,9 +47,12 @@ def test_where_a_response_was_made_is_known_at_once(path: Path) -> None:
         with opened(path) as it:
             await order(it, ALICE)
             await reserve(it)
-            await close(it, response_id="resp_1")
-            assert it.route_of("alice", "resp_1") == "a/m"
-            assert it.route_of("bob", "resp_1") is None
+            await close(it, made=(mark("resp_1"),))
+            assert it.maker("alice", [mark("resp_1")]) == "a/m"
+            assert it.maker("bob", [mark("resp_1")]) is None
+            kept = [mark("conv_1")]
+            assert await answered(lambda done: it.remember("bob", "b/m", kept, done)) == Granted()
+            assert it.maker("bob", kept) == "b/m"
 
     run(body)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import ssl
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from harness.ledger import Done, InlineLedger
@@ -23,6 +23,7 @@ from latchway.settings import Settings
 from latchway.turn.commands import Finish
 from latchway.turn.events import Place, UpstreamEvent
 from latchway.upstreams.responses import ResponsesUpstreams
+from latchway.wire.marks import mark
 from latchway.wire.request import Request
 from lock import record
 from lock.record import line
@@ -30,6 +31,14 @@ from lock.record import line
 BOOKED = "SELECT reserved, charged, loss, record FROM turn JOIN log USING (request_id)"
 
 Say = Callable[[str], None]
+
+
+CONTINUED = mark("resp_0")
+"""What a scripted continuation continues (lock/stage.py)."""
+
+
+def _maker(owner: str, marks: Sequence[bytes]) -> str | None:
+    return "a" if CONTINUED in marks else None
 
 
 class OrderedFault(Exception):
@@ -40,7 +49,7 @@ class SeenRoutes(RouteTable):
     """`fault`: the next choice fails."""
 
     def __init__(self, say: Say, settings: Settings, now: Callable[[], float]) -> None:
-        super().__init__(settings, lambda owner, made: "a", now)
+        super().__init__(settings, _maker, now)
         self._say = say
         self.fault = False
 
@@ -140,8 +149,11 @@ class SeenLedger:
             raise OrderedFault
         self._carry_out("close", how, lambda: self._inner.close(closing, done))
 
-    def route_of(self, owner: str, response_id: str) -> str | None:
-        return self._inner.route_of(owner, response_id)
+    def remember(self, owner: str, route: str, marks: Sequence[bytes], done: Done) -> None:
+        self._inner.remember(owner, route, marks, done)
+
+    def maker(self, owner: str, marks: Sequence[bytes]) -> str | None:
+        return self._inner.maker(owner, marks)
 
     def check(self) -> None:
         """The book is in order, and the log says what stands in it. AssertionError if not."""

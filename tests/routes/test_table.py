@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -15,7 +16,8 @@ from latchway.wire.request import Request
 from routes.made import ENCRYPTED, FILE, model, request, route, settings
 
 AB = model("m", route("a"), route("b"))
-OWNED = {("team", "resp_a"): "a", ("team", "resp_b"): "b", ("team", "resp_gone"): "gone"}
+MADE = {"resp_a": "a", "resp_b": "b", "resp_gone": "gone", "conv_b": "b"}
+"""By `team`; what else a route made is added by `made`."""
 
 NOON = 1795953600.0
 
@@ -25,12 +27,17 @@ class Table(RouteTable):
 
     def __init__(self, *models: Model, **said: Any) -> None:
         self.moment = 100.0
+        self.known = {mark(thing): route for thing, route in MADE.items()}
         super().__init__(
             settings(*models, **said),
-            lambda owner, made: OWNED.get((owner, made)),
+            self._known,
             now=lambda: self.moment,
             unix=lambda: NOON,
         )
+
+    def _known(self, owner: str, marks: Sequence[bytes]) -> str | None:
+        known = (self.known.get(each) for each in reversed(marks) if owner == "team")
+        return next((route for route in known if route is not None), None)
 
     def fail(self, name: str, times: int = 5, rule: str | None = "R2.2") -> None:
         for _ in range(times):
@@ -65,8 +72,12 @@ ALL_OFF = model("m", route("a", enabled=False))
 REFUSALS: list[tuple[str, Model, Request, str, str | None]] = [
     ("an unknown model", AB, request(model="x"), "model_not_found", "model"),
     ("a pin to no route of it", AB, request("c"), "invalid_request", "x-latchway-route"),
-    ("a conversation", AB, request(conversation="conv_1"), "conversation_not_found",
+    ("an unknown conversation", AB, request(conversation="conv_1"), "conversation_not_found",
      "conversation"),
+    ("a pin away from a conversation", AB, request("a", conversation="conv_b"), "invalid_request",
+     "x-latchway-route"),
+    ("a conversation without context_tokens", BARE, request(conversation="conv_b"),
+     "invalid_request", "conversation"),
     ("an unknown response", AB, request(previous_response_id="resp_x"),
      "previous_response_not_found", "previous_response_id"),
     ("a response of a route that is gone", AB, request(previous_response_id="resp_gone"),
@@ -98,10 +109,19 @@ def test_a_refusal_names_its_code_and_field(
     assert (choice.place, choice.code, choice.param) == (None, code, param)
 
 
-def test_another_owners_response_does_not_exist() -> None:
-    asked = request(previous_response_id="resp_a")
+@pytest.mark.parametrize("field", ["previous_response_id", "conversation"])
+def test_what_another_owner_has_does_not_exist(field: str) -> None:
     table = Table(AB)
-    assert table.first(asked, "other") == table.first(request(previous_response_id="no"), "team")
+    asked, unknown = request(**{field: "conv_b"}), request(**{field: "no"})
+    assert table.first(asked, "team").place is not None
+    assert table.first(asked, "other") == table.first(unknown, "team")
+
+
+def test_a_pin_away_from_home_is_told_what_it_would_leave() -> None:
+    for field in ("previous_response_id", "conversation"):
+        message = Table(AB).first(request("a", **{field: "conv_b"}), "team").message
+        assert message is not None
+        assert field in message
 
 
 def test_the_refusal_of_partial_input_says_what_is_missing() -> None:
@@ -130,6 +150,8 @@ def test_partial_input_needs_a_bound_only_where_it_costs(configured: Model, aske
         (request("a"), "a", Binding.ORIGIN_BOUND),
         (request(previous_response_id="resp_a"), "a", Binding.CONTINUATION),
         (request("a", previous_response_id="resp_a"), "a", Binding.CONTINUATION),
+        (request(conversation="conv_b"), "b", Binding.CONTINUATION),
+        (request(conversation={"id": "conv_b"}, **ENCRYPTED), "b", Binding.CONTINUATION),
     ],
 )
 def test_while_the_first_is_set_aside_only_what_is_not_tied_to_it_goes_elsewhere(
@@ -145,7 +167,7 @@ def test_while_the_first_is_set_aside_only_what_is_not_tied_to_it_goes_elsewhere
 def table_that_saw(made_by: str, *models: Model) -> Table:
     """One in which `made_by` made REASONING for `team`."""
     table = Table(*models)
-    table.made("team", made_by, [mark("rs_1"), mark("gAAA")])
+    table.known |= {mark("rs_1"): made_by, mark("gAAA"): made_by}
     return table
 
 
@@ -183,6 +205,18 @@ def test_what_its_maker_cannot_serve_goes_to_its_origin_or_nowhere(
     choice = table.first(request(**ENCRYPTED), "team")
     assert (choice.place and choice.place.route) == chosen
     assert choice.code == (None if chosen else "no_route_available")
+
+
+def test_encrypted_items_go_around_a_maker_that_is_set_aside() -> None:
+    """Its origin's other routes read them as well; what else it made only it can read."""
+    kin = model("m", route("c"), route("a", origin="o"), route("b", origin="o"))
+    table = table_that_saw("b", kin)
+    assert table.chosen(request(**ENCRYPTED)) == "b"
+    table.fail("b")
+    assert table.chosen(request(**ENCRYPTED)) == "a"
+    assert table.chosen(request(input=[{"type": "item_reference", "id": "rs_1"}])) == "b"
+    table.fail("a")
+    assert table.chosen(request(**ENCRYPTED)) == "b"
 
 
 def test_a_continuation_of_another_model_goes_to_the_same_provider() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -111,10 +112,10 @@ def test_a_query_that_cannot_be_passed_on_is_refused(query: str, code: str) -> N
 def test_a_ledger_that_cannot_be_read_is_no_unknown_id(monkeypatch: pytest.MonkeyPatch) -> None:
     gateway = gateway_that_kept()
 
-    def unreadable(owner: str, response_id: str) -> str | None:
+    def unreadable(owner: str, marks: Sequence[bytes]) -> str | None:
         raise LedgerFault("the disk is gone")
 
-    monkeypatch.setattr(gateway.ledger, "route_of", unreadable)
+    monkeypatch.setattr(gateway.ledger, "maker", unreadable)
     assert gateway.page("/v1/responses/resp_1").code == "ledger_unavailable"
 
 

@@ -12,6 +12,7 @@ from latchway.turn import failures, limits
 from latchway.turn.attempt import Attempt
 from latchway.turn.decide import Verdict
 from latchway.wire.frame import Frame, Kind, Usage
+from latchway.wire.marks import mark
 from turn.made import (
     COMPLETED,
     CREATED,
@@ -161,6 +162,15 @@ def test_what_was_made_is_kept_once_and_not_without_end() -> None:
         made.hear(msgspec.structs.replace(TEXT, made=(*many, end)), 103.0)
     assert b"x" in made.made
     assert b"y" not in made.made
+
+
+def test_its_response_is_one_of_the_things_that_it_made() -> None:
+    made = attempt()
+    assert made.marks == ()
+    made.hear(msgspec.structs.replace(TEXT, made=(b"1",)), 101.0)
+    assert made.marks == (b"1",)
+    made.hear(CREATED, 102.0)
+    assert made.marks == (mark("resp_1"), b"1")
 
 
 def test_marks_are_kept_up_to_their_limit() -> None:

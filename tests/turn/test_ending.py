@@ -11,6 +11,7 @@ from latchway.turn.commands import Basis, Delivered
 from latchway.turn.decide import Situation, Verdict
 from latchway.turn.events import Binding
 from latchway.wire.frame import Answer, Frame, Kind, Note
+from latchway.wire.marks import mark
 from turn.made import (
     COMPLETED,
     CREATED,
@@ -190,7 +191,8 @@ def test_a_result_is_settled_before_it_is_told() -> None:
     played = calling()
     release, close = played.arrive(CREATED, COMPLETED)
     assert release == do.Release(1)
-    assert close == do.Close(Basis.USAGE, 1, TEN_FIVE, 0, "resp_1", "a")
+    made = (mark("resp_1"),)
+    assert close == do.Close(Basis.USAGE, 1, TEN_FIVE, 0, "resp_1", "a", made=made)
     deliver, _ = played.tell(on.Closed())
     assert deliver == do.Deliver((CREATED, COMPLETED), "none")
     assert (finish(played).outcome, finish(played).code) == ("completed", None)

@@ -56,6 +56,7 @@ def close(command: Close, terms: Terms, why_forgiven: str) -> tuple[Closing, Bil
         billed_attempt=command.attempt,
         response_id=command.response_id,
         route=command.route,
+        made=command.made,
     )
     bill = Bill(terms.reserved, charged, loss, reason, source, counted)
     return closing, bill

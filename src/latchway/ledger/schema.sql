@@ -42,7 +42,7 @@ CREATE TABLE price (
 -- One client request. `route` is its first attempt's and there before the call; `second_route` is
 -- its replay's; there is no third. `billed` is the number of the attempt that was paid for.
 -- `settled`: usage or an estimate was charged, be it zero. `void`: all of it was released.
--- `response_id` and `response_route`: what was delivered and where it was made, for continuations.
+-- `response_id` and `response_route`: what was delivered, and where it was made.
 CREATE TABLE turn (
     turn INTEGER PRIMARY KEY,
     request_id TEXT NOT NULL UNIQUE,
@@ -76,7 +76,16 @@ CREATE TABLE turn (
     CHECK ((input_tokens IS NULL) = (output_tokens IS NULL))
 ) STRICT;
 CREATE INDEX turn_open ON turn (turn) WHERE state = 'open';
-CREATE INDEX turn_response ON turn (response_id) WHERE response_id IS NOT NULL;
+
+-- Which route made what an owner may send back: a response, an item, a conversation, by the digest
+-- of its id or content. Not money: the oldest rows are deleted. A rowid is a row's age.
+CREATE TABLE made (
+    owner TEXT NOT NULL,
+    mark BLOB NOT NULL CHECK (length(mark) = 12),
+    route TEXT NOT NULL,
+    made_ms INTEGER NOT NULL,
+    PRIMARY KEY (owner, mark)
+) STRICT;
 
 -- `number` counts an account's entries from 1; `granted`, `charged` and `reserved` are the
 -- account's once the entry is made; `hash` covers all of it and the hash before it.

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from latchway.ledger import made
 from latchway.ledger.chain import Tail, follow
 from latchway.ledger.database import LedgerFault, roll_back
 from latchway.ports import Closing, Granted, Opening, Refused
@@ -36,7 +37,7 @@ OPEN_TURN = (
 REPLAY = "UPDATE turn SET second_route = ?, second_began_ms = ? WHERE turn = ?"
 ENTRY = "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 TURN = (
-    "SELECT turn, state, reserved, charged, account, key, unlimited"
+    "SELECT turn, state, reserved, charged, owner, account, key, unlimited"
     " FROM turn JOIN account USING (account) WHERE request_id = ?"
 )
 CLOSE_TURN = (
@@ -45,10 +46,6 @@ CLOSE_TURN = (
     " reasoning_tokens = ?, response_id = ?, response_route = ?, closed_ms = ? WHERE turn = ?"
 )
 ADJUSTED = "SELECT 1 FROM entry WHERE turn = ? AND kind = 'adjust'"
-ROUTE_OF = (
-    "SELECT response_route FROM turn JOIN account USING (account)"
-    " WHERE response_id = ? AND owner = ? AND closed_ms > ? ORDER BY turn DESC LIMIT 1"
-)
 
 USAGE_COLUMNS = (
     "input_tokens",
@@ -76,6 +73,7 @@ class _Turn(NamedTuple):
     state: str
     reserved: int
     charged: int
+    owner: str
     account: Account
 
 
@@ -220,14 +218,21 @@ class Book:
             return Granted()
         self._add_closing_entries(turn, closing)
         self._close_row(turn.id, closing)
+        if closing.route is not None:
+            made.put(self.connection, turn.owner, closing.route, closing.made, self.now_ms())
+        return Granted()
+
+    def remember(self, owner: str, route: str, marks: Sequence[bytes]) -> Granted:
+        """Note who made what (`ledger.made`)."""
+        made.put(self.connection, owner, route, marks, self.now_ms())
         return Granted()
 
     def _turn(self, request_id: str) -> _Turn:
         row = self.connection.execute(TURN, (request_id,)).fetchone()
         if row is None:
             raise LedgerFault(f"no turn {request_id!r}")
-        turn, state, reserved, charged, account, key, unlimited = row
-        return _Turn(turn, state, reserved, charged, Account(account, key, unlimited))
+        turn, state, reserved, charged, owner, *account = row
+        return _Turn(turn, state, reserved, charged, owner, Account(*account))
 
     def _add_closing_entries(self, turn: _Turn, closing: Closing) -> None:
         """The charge, what is left of the reservation, and the operator's loss, if there are any;
@@ -284,12 +289,3 @@ def _delivered(closing: Closing) -> tuple[str | None, str | None]:
     if closing.response_id is None or closing.route is None:
         return None, None
     return closing.response_id, closing.route
-
-
-def route_of(
-    connection: sqlite3.Connection, owner: str, response_id: str, since_ms: int
-) -> str | None:
-    """The route that made this owner's response; None if it is unknown, another owner's, or of a
-    turn that closed before `since_ms`."""
-    row = connection.execute(ROUTE_OF, (response_id, owner, since_ms)).fetchone()
-    return row[0] if row else None

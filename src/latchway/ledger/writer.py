@@ -13,18 +13,18 @@ import logging
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from latchway.ledger import keys, orders, recovery
+from latchway.ledger import keys, made, orders, recovery
 from latchway.ledger.committer import Committer, Job, Outcome
 from latchway.ledger.database import LedgerFault, Lock, open_reader, open_writer
 from latchway.ledger.keys import KeyFault
-from latchway.ledger.sqlite import Book, route_of
+from latchway.ledger.sqlite import Book
 from latchway.log import store
-from latchway.ports import Closing, Granted, Opening, Refused, Unavailable
+from latchway.ports import Closing, Granted, Opening, Refused, Unavailable, Written
 
 ANSWER_SECONDS = 2.0
 """How long a turn waits for the ledger."""
@@ -99,12 +99,10 @@ class Writer:
             Job(lambda book: book.reserve(opening), done, amends=lambda book: book.close(refund))
         )
 
-    def record_replay(
-        self, request_id: str, route: str, done: Callable[[Granted | Unavailable], None]
-    ) -> None:
+    def record_replay(self, request_id: str, route: str, done: Written) -> None:
         self._submit(Job(lambda book: book.record_replay(request_id, route), done))
 
-    def close(self, closing: Closing, done: Callable[[Granted | Unavailable], None]) -> None:
+    def close(self, closing: Closing, done: Written) -> None:
         """Granted once it is durable. Unavailable: nothing will have been charged."""
         loss = closing.loss + closing.charge
         refund = recovery.refund(closing.request_id, loss, "ledger_unavailable")
@@ -117,11 +115,14 @@ class Writer:
             )
         )
 
-    def route_of(self, owner: str, response_id: str) -> str | None:
-        """The route that made this owner's response, for `log.keep_days`. LedgerFault: not read."""
+    def remember(self, owner: str, route: str, marks: Sequence[bytes], done: Written) -> None:
+        self._submit(Job(lambda book: book.remember(owner, route, marks), done))
+
+    def maker(self, owner: str, marks: Sequence[bytes]) -> str | None:
+        """Known for `log.keep_days`. LedgerFault: the ledger cannot be read."""
         since_ms = self._book.now_ms() - self._keep_ms
         try:
-            return route_of(self._reader, owner, response_id, since_ms)
+            return made.find(self._reader, owner, marks, since_ms)
         except sqlite3.Error as error:
             raise LedgerFault(f"the ledger cannot be read: {error}") from None
 
@@ -247,14 +248,20 @@ class Writer:
             self._submit(Job(Book.touch, _nobody_waits))
 
     def _prune(self) -> None:
-        """Delete the oldest records, a step at a time, and again in an hour. Money stays."""
-        before = recovery.iso(self._book.now_ms() - self._keep_ms)
-        self._committer.put(Job(lambda book: store.prune(book.connection, before), self._pruned))
+        """Delete what is oldest, a step at a time, and again in an hour. Money stays."""
+        before_ms = self._book.now_ms() - self._keep_ms
+        self._committer.put(Job(lambda book: _prune(book, before_ms), self._pruned))
 
     def _pruned(self, more: object) -> None:
         if not self._stopped:
             delay = 0.0 if more is True else PRUNE_SECONDS
             self._pruning = self._loop.call_later(delay, self._prune)
+
+
+def _prune(book: Book, before_ms: int) -> bool:
+    """One step. True: there may be more."""
+    records = store.prune(book.connection, recovery.iso(before_ms))
+    return made.prune(book.connection, before_ms) or records
 
 
 def _nobody_waits(answer: object) -> None:

@@ -34,11 +34,18 @@ def home(made_at: Route, routes: Sequence[Route]) -> Route | None:
     return next((route for route in named if route.enabled), None)
 
 
-def keeper(maker: Route, routes: Sequence[Route]) -> Route | None:
-    """Where a request is called that holds what `maker` made: there, or at a route of the same
-    origin, which can read it, too. Else nowhere."""
-    kin = (r for r in routes if r.enabled and r.origin is not None and r.origin == maker.origin)
-    return home(maker, routes) or next(kin, None)
+def keeper(
+    request: Request, maker: Route, routes: Sequence[Route], is_aside: Callable[[str], bool]
+) -> Route | None:
+    """Where a request is called that holds what `maker` made: there, or, if that is not enabled, at
+    a route of the same origin. Else nowhere. Encrypted items alone can be read at each of these, so
+    they go to one that is not set aside."""
+    own = home(maker, routes)
+    kin = [r for r in routes if r.enabled and r.origin is not None and r.origin == maker.origin]
+    places = kin if own is None else [own, *kin]
+    if request.origin_field is None:
+        places.sort(key=lambda route: is_aside(route.name))
+    return places[0] if places else None
 
 
 def targets(

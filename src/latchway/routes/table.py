@@ -15,18 +15,23 @@ from latchway.ports import Choice
 from latchway.routes import select
 from latchway.routes.budget import Budget
 from latchway.routes.health import HEALTHY, Health
-from latchway.routes.makers import Makers
 from latchway.settings import Model, Route, Settings
 from latchway.turn.events import Place
+from latchway.wire.marks import mark
 from latchway.wire.request import Request
 
 PIN_HEADER = "x-latchway-route"
 
 NO_SUCH_PIN = f"{PIN_HEADER} names no route of this model; name one of its routes, or none."
 PINNED_ELSEWHERE = (
-    f"{PIN_HEADER} names another route than the one that made previous_response_id, and only there"
+    f"{PIN_HEADER} names another route than the one that made {{}}, and only there"
     " can it be continued; leave the header out."
 )
+CONTINUED = {
+    "conversation": "conversation_not_found",
+    "previous_response_id": "previous_response_not_found",
+}
+"""Fields of a request that continue something, and the refusal if nobody knows it (R3)."""
 NO_CONTEXT_TOKENS = (
     "Not all of this request's input is in it, and the model's context_tokens, which would bound"
     " its cost, is not configured; send the whole input, or have context_tokens set."
@@ -34,7 +39,7 @@ NO_CONTEXT_TOKENS = (
 
 
 class RouteTable:
-    """`ports.Routes`. `route_of(owner, response_id)`: the name of the route that made it, or None.
+    """`ports.Routes`. `maker(owner, marks)`: `ports.Ledger.maker`.
 
     `now` is the clock that `attempt_ended` is told; `unix` gives seconds since 1970, for people.
     """
@@ -42,36 +47,48 @@ class RouteTable:
     def __init__(
         self,
         settings: Settings,
-        route_of: Callable[[str, str], str | None],
+        maker: Callable[[str, Sequence[bytes]], str | None],
         now: Callable[[], float] = time.monotonic,
         unix: Callable[[], float] = time.time,
     ) -> None:
-        self._settings, self._route_of = settings, route_of
+        self._settings, self._maker = settings, maker
         self._now, self._unix = now, unix
         self._omitted = settings.turn.store_when_omitted
         self._health: dict[str, Health] = {}
         self._budget = Budget(settings.replay)
         routes = [route for model in settings.models.values() for route in model.routes]
-        self._makers = Makers()
         self._by_name = {route.name: route for route in routes}
 
     # ---- choices
 
     def first(self, request: Request, owner: str) -> Choice:
         """The route of the first attempt, or the code of the refusal. Nothing has been called."""
+        route = self.route_for(request, owner)
+        if isinstance(route, Choice):
+            return route
+        model = self._settings.models[request.model]
+        if request.partial_input and model.context_tokens is None and not model.free:
+            return Choice(None, "invalid_request", _outside(request), NO_CONTEXT_TOKENS)
+        return Choice(self._place(request, route, model))
+
+    def route_for(self, request: Request, owner: str) -> Route | Choice:
+        """Where a turn with this request would be called first; a Choice: why it would not."""
         model = self._settings.models.get(request.model)
         if model is None:
             return Choice(None, "model_not_found", "model")
+        pin = request.pinned_route
+        if pin is not None and pin not in {route.name for route in model.routes}:
+            return Choice(None, "invalid_request", PIN_HEADER, NO_SUCH_PIN)
         made_by = self._made_by(request, owner)
-        refusal = _refusal(request, model, made_by)
-        if refusal is not None:
-            return refusal
+        if isinstance(made_by, Choice):
+            return made_by
         route = self._first_route(request, model, made_by, owner)
         if route is None:
             return Choice(None, "no_route_available")
-        if request.pinned_route not in (None, route.name):
-            return Choice(None, "invalid_request", PIN_HEADER, PINNED_ELSEWHERE)
-        return Choice(self._place(request, route, model))
+        if pin not in (None, route.name):
+            elsewhere = PINNED_ELSEWHERE.format(_continued(request))
+            return Choice(None, "invalid_request", PIN_HEADER, elsewhere)
+        return route
 
     def replay(self, request: Request, failed: str) -> Place | None:
         """The route of the second attempt; None: there is none that it may go to."""
@@ -101,10 +118,6 @@ class RouteTable:
             health = self._health.get(route, HEALTHY)
             self._health[route] = health.ended(rule, now, self._settings.health)
 
-    def made(self, owner: str, route: str, marks: Sequence[bytes]) -> None:
-        """Remember the maker of what may come back (R3)."""
-        self._makers.note(owner, route, marks)
-
     def routes_state(self, now: float) -> list[dict[str, Any]]:
         """What `/admin/routes` shows. `state`: ready | set_aside | disabled."""
         return [
@@ -115,10 +128,17 @@ class RouteTable:
 
     # ---- within
 
-    def _made_by(self, request: Request, owner: str) -> str | None:
-        """The name of the route that made what the request continues, if this owner may know."""
-        made = request.previous_response_id
-        return None if made is None else self._route_of(owner, made)
+    def _made_by(self, request: Request, owner: str) -> str | Choice | None:
+        """The name of the route that made what the request continues, if this owner may know; a
+        Choice: the refusal; None: it continues nothing."""
+        made_by = None
+        for field, code in CONTINUED.items():
+            thing = getattr(request, field)
+            if thing is not None:
+                made_by = self._maker(owner, [mark(thing)])
+                if made_by is None:
+                    return Choice(None, code, field)
+        return made_by
 
     def _first_route(
         self, request: Request, model: Model, made_by: str | None, owner: str
@@ -129,9 +149,9 @@ class RouteTable:
         if request.pinned_route is not None:
             pinned = _named(model, request.pinned_route)
             return pinned if pinned.enabled else None
-        maker = self._makers.of(owner, request.held)
+        maker = self._by_name.get(self._maker(owner, request.held) or "")
         if maker is not None:
-            return select.keeper(self._by_name[maker], model.routes)
+            return select.keeper(request, maker, model.routes, self._is_aside)
         return select.first(request, model.routes, self._is_aside)
 
     def _place(self, request: Request, route: Route, model: Model) -> Place:
@@ -171,19 +191,15 @@ class RouteTable:
         return None if moment is None else iso(self._unix() + moment - now)
 
 
-def _refusal(request: Request, model: Model, made_by: str | None) -> Choice | None:
-    """What the request asks that cannot be given, whatever the state of the routes."""
-    pin, made = request.pinned_route, request.previous_response_id
-    if pin is not None and pin not in {route.name for route in model.routes}:
-        return Choice(None, "invalid_request", PIN_HEADER, NO_SUCH_PIN)
-    if request.conversation is not None:
-        return Choice(None, "conversation_not_found", "conversation")
-    if made is not None and made_by is None:
-        return Choice(None, "previous_response_not_found", "previous_response_id")
-    if request.partial_input and model.context_tokens is None and not model.free:
-        param = "previous_response_id" if made is not None else request.origin_field or "input"
-        return Choice(None, "invalid_request", param, NO_CONTEXT_TOKENS)
-    return None
+def _continued(request: Request) -> str | None:
+    """The name of the field that continues something."""
+    fields = (name for name in reversed(CONTINUED) if getattr(request, name) is not None)
+    return next(fields, None)
+
+
+def _outside(request: Request) -> str:
+    """The field that stands for input which is not in the request."""
+    return _continued(request) or request.origin_field or "input"
 
 
 def _named(model: Model, name: str) -> Route:

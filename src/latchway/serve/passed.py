@@ -14,6 +14,7 @@ from latchway.serve.answers import JSON_TYPE, Page
 from latchway.settings import Route
 from latchway.upstreams.headers import sound
 from latchway.wire.frame import Answer
+from latchway.wire.marks import mark
 from latchway.wire.request import RequestFault
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _check_query(incoming: Incoming) -> None:
 def _maker(app: App, incoming: Incoming, response_id: str) -> Route:
     assert incoming.key is not None
     try:
-        name = app.ports.ledger.route_of(incoming.key.owner, response_id)
+        name = app.ports.ledger.maker(incoming.key.owner, [mark(response_id)])
     except LedgerFault:
         raise RequestFault("ledger_unavailable", "") from None
     if name is None:

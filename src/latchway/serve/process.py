@@ -100,7 +100,7 @@ def assemble(
         settings=settings,
         clock=loop,
         wall=time.time,
-        routes=RouteTable(settings, writer.route_of, loop.time),
+        routes=RouteTable(settings, writer.maker, loop.time),
         upstreams=ResponsesUpstreams(settings),
         ledger=writer,
         log=writer,

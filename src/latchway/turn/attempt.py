@@ -11,6 +11,7 @@ from latchway.turn.events import Headed, Place
 from latchway.turn.failures import Failure
 from latchway.turn.hold import Hold
 from latchway.wire.frame import Frame, Kind, Note, Usage
+from latchway.wire.marks import mark
 
 UNTAKEN = frozenset({Kind.LIFECYCLE, Kind.NEUTRAL, Kind.FAILED, Kind.ERROR})
 """Kinds that are neither output nor a result: without usage, nothing was observed."""
@@ -126,6 +127,12 @@ class Attempt:
         the first event's clock runs from its last byte."""
         place = self.place
         return max(place.first_event_timeout_seconds, place.idle_timeout_seconds)
+
+    @property
+    def marks(self) -> tuple[bytes, ...]:
+        """Of all that it made and only its origin can read (R3): its response, and its items."""
+        own = () if self.response_id is None else (mark(self.response_id),)
+        return (*own, *self.made)
 
     def record(
         self,

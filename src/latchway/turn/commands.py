@@ -131,10 +131,12 @@ class Close:
     output_bytes: int
     """Delta text delivered, for an estimate or a loss."""
     response_id: str | None
-    """Delivered response id, remembered with its owner and route."""
+    """Delivered response id."""
     route: str | None
     unbilled: tuple[AttemptRecord, ...] = ()
     """Attempts that nobody is charged for; what they cost upstream is the operator's loss."""
+    made: tuple[bytes, ...] = ()
+    """Marks of what the route made and a client may send back (wire/marks.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +185,6 @@ class Finish:
     """of a failed turn: before_first_event | before_output | after_output"""
     held_seconds: float
     released_by_timer: bool
-    made: tuple[bytes, ...] = ()
-    """Marks of what the last attempt made and its origin alone can read (wire/marks.py)."""
 
 
 Command = (

@@ -205,6 +205,7 @@ class Ending(Delivery):
                 response_id=named.response_id if named else None,
                 route=attempt.place.route if attempt else None,
                 unbilled=tuple(r for r in self.records if not billed or r.number != billed.number),
+                made=attempt.marks if attempt else (),
             )
         )
 
@@ -265,5 +266,4 @@ class Ending(Delivery):
             phase=self.phase if self.outcome == "failed" else None,
             held_seconds=self.held_seconds,
             released_by_timer=self.released_by_timer,
-            made=tuple(self.attempt.made) if self.attempt else (),
         )

@@ -23,6 +23,14 @@ NO_ITEM = msgspec.Raw()
 _Items = msgspec.json.Decoder(list[msgspec.Raw])
 
 
+class _Kept(msgspec.Struct, gc=False):
+    """The members of an answer about what an origin keeps that name things."""
+
+    id: Any = None
+    output: msgspec.Raw = NO_ITEM
+    data: msgspec.Raw = NO_ITEM
+
+
 class _Item(msgspec.Struct, gc=False):
     """The members by which an item is known again."""
 
@@ -55,3 +63,14 @@ def of_output(output: msgspec.Raw) -> tuple[bytes, ...]:
     except (msgspec.MsgspecError, RecursionError):
         return ()
     return tuple(each for item in items for each in of_item(item))[:MARKS_MAX]
+
+
+def of_answer(body: bytes) -> tuple[bytes, ...]:
+    """The marks of all that an answer of a stored response's or conversation's endpoint names: the
+    thing itself, and the items of its `output` or `data`. Never raises."""
+    try:
+        kept = msgspec.json.decode(body, type=_Kept)
+    except (msgspec.MsgspecError, RecursionError):
+        return ()
+    own = (mark(kept.id),) if isinstance(kept.id, str) and kept.id else ()
+    return (*own, *of_output(kept.output), *of_output(kept.data))[:MARKS_MAX]

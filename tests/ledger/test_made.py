@@ -1,0 +1,61 @@
+"""Who made what, durably, each owner's own, and not for ever."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from latchway.ledger import made
+from latchway.ledger.database import make_tables
+from latchway.wire.marks import MARKS_MAX, mark
+
+A, B, C = mark("resp_a"), mark("rs_b"), mark("conv_c")
+
+
+@pytest.fixture
+def connection() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    make_tables(connection)
+    made.put(connection, "alice", "a/m", [A, B], 1000)
+    return connection
+
+
+def test_it_is_found_by_its_owner_alone(connection: sqlite3.Connection) -> None:
+    assert made.find(connection, "alice", [A], 0) == "a/m"
+    assert made.find(connection, "bob", [A], 0) is None
+    assert made.find(connection, "alice", [C], 0) is None
+    assert made.find(connection, "alice", [], 0) is None
+
+
+def test_the_last_that_is_known_counts(connection: sqlite3.Connection) -> None:
+    made.put(connection, "alice", "b/m", [C], 1000)
+    assert made.find(connection, "alice", [A, C], 0) == "b/m"
+    assert made.find(connection, "alice", [C, A], 0) == "a/m"
+    assert made.find(connection, "alice", [A, mark("unknown")], 0) == "a/m"
+
+
+def test_what_two_owners_have_is_each_ones_own(connection: sqlite3.Connection) -> None:
+    made.put(connection, "bob", "b/m", [A], 1000)
+    assert made.find(connection, "alice", [A], 0) == "a/m"
+    assert made.find(connection, "bob", [A], 0) == "b/m"
+
+
+def test_it_expires_and_what_is_made_again_is_new(connection: sqlite3.Connection) -> None:
+    made.put(connection, "alice", "b/m", [A], 2000)
+    assert made.find(connection, "alice", [B], 999) == "a/m"
+    assert made.find(connection, "alice", [B], 1000) is None
+    assert made.find(connection, "alice", [A], 1000) == "b/m"
+
+
+def test_as_many_as_a_request_can_hold_are_looked_up(connection: sqlite3.Connection) -> None:
+    many = [mark(str(n)) for n in range(MARKS_MAX)]
+    assert made.find(connection, "alice", [A, *many], 0) == "a/m"
+
+
+def test_the_oldest_are_deleted_a_step_at_a_time(connection: sqlite3.Connection) -> None:
+    made.put(connection, "alice", "a/m", [mark(str(n)) for n in range(made.PRUNED_AT_ONCE)], 1500)
+    made.put(connection, "alice", "a/m", [A], 2000)
+    assert made.prune(connection, 1800)
+    assert not made.prune(connection, 1800)
+    assert connection.execute("SELECT mark FROM made").fetchall() == [(A,)]
