@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from latchway.books import WHY_FORGIVEN
 from latchway.ledger import bill
@@ -17,7 +18,7 @@ from latchway.turn.machine import Terms, Turn
 from lock import record, said
 from lock.money import RESERVED, TERMS
 from lock.record import Recorder, line
-from lock.script import Scenario
+from lock.script import CLOCKS, Scenario
 
 MOST_TICKS_AT_ONCE = 10
 """No moment has more clocks than that: beyond, one does not move."""
@@ -74,7 +75,10 @@ class Bare:
     def tell(self, event: Event) -> None:
         self.events.append(event)
         while self.events:
-            for command in self.turn.handle(self.events.popleft(), self.now):
+            event = self.events.popleft()
+            if isinstance(event, on.Sent):
+                self._ask(event.attempt)
+            for command in self.turn.handle(event, self.now):
                 self._carry_out(command)
 
     # ---- what the turn asks for
@@ -138,6 +142,12 @@ class Bare:
             self.events.append(on.Connected(attempt))
             if self.upstream != "takes no request":
                 self.events.append(on.Sent(attempt))
+
+    def _ask(self, attempt: int) -> None:
+        assert self.turn.place is not None
+        dropped = _mark(_routes(self.head)[self.turn.place.route], "drops")
+        if dropped:
+            self.lines.append(record.lacking(attempt, dropped))
 
     def _answer(self, event: Event) -> None:
         if type(event) in FAULTS:
@@ -230,8 +240,12 @@ def place(head: Mapping[str, str], failed: str | None) -> Place | None:
     bound = Binding.STORED if "stores" in marks else Binding(binding)
     another = bool(_targets(head, name))
     made = Place(name, bound, another, kindred=bool(encrypted) and another)
-    idle = _mark(marks, "idle")
-    return replace(made, idle_timeout_seconds=float(idle)) if idle else made
+    clocks: dict[str, Any] = {
+        setting: float(seconds)
+        for mark, setting in CLOCKS.items()
+        if (seconds := _mark(marks, mark))
+    }
+    return replace(made, **clocks)
 
 
 def _routes(head: Mapping[str, str]) -> dict[str, list[str]]:
@@ -243,16 +257,18 @@ def _routes(head: Mapping[str, str]) -> dict[str, list[str]]:
 def _targets(head: Mapping[str, str], failed: str) -> dict[str, list[str]]:
     """Where a replay could go."""
     routes = _routes(head)
-    origin = _origin(routes[failed]) if head["binding"].endswith("encrypted") else None
+    anywhere = not head["binding"].endswith("encrypted")
     return {
         name: marks
         for name, marks in routes.items()
-        if name != failed and "stores" not in marks and (origin is None or origin == _origin(marks))
+        if name != failed and "stores" not in marks and (anywhere or _akin(marks, routes[failed]))
     }
 
 
-def _origin(marks: list[str]) -> str:
-    return _mark(marks, "origin")
+def _akin(marks: list[str], others: list[str]) -> bool:
+    """Of one origin; routes that name none share none."""
+    origin = _mark(marks, "origin")
+    return origin != "" and origin == _mark(others, "origin")
 
 
 def _mark(marks: list[str], name: str) -> str:

@@ -25,14 +25,23 @@ from latchway.settings import (
     Settings,
     TurnSettings,
 )
+from lock.asked import AskedUpstreams
 from lock.loop import VirtualLoop
 from lock.money import MAX_OUTPUT_TOKENS, PRICE, REQUEST_BYTES
-from lock.script import Scenario
-from lock.seen import SeenLedger, SeenLog, SeenMetrics, SeenRoutes, SeenUpstreams
+from lock.script import CLOCKS, Scenario
+from lock.seen import SeenLedger, SeenLog, SeenMetrics, SeenRoutes
 from lock.upstream import Upstreams
 
 EVENT_BYTES = 100_000
 """`limits.event_bytes` of every script: large beside its events, and soon passed."""
+
+USUAL_CLOCKS = {
+    "hold_seconds": 10.0,
+    "connect_timeout_seconds": 10.0,
+    "first_event_timeout_seconds": 60.0,
+    "idle_timeout_seconds": 300.0,
+}
+"""Of a route that says nothing of them."""
 
 NEVER_SECONDS = 10.0**9
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -64,7 +73,7 @@ class Gateway:
         settings = settings_of(scenario)
         metrics = SeenMetrics(["m"], [route.name for route in settings.models["m"].routes])
         self.routes = SeenRoutes(say, settings, self.clock.time)
-        self.upstreams = SeenUpstreams(say, settings, PLAIN)
+        self.upstreams = AskedUpstreams(say, settings, PLAIN, self.network.asked)
         ports = Ports(
             settings=settings,
             clock=self.clock,
@@ -115,6 +124,7 @@ def _route(said: str) -> Route:
     """A route of the head: its name is its upstream's, too."""
     name, *marks = said.split(":")
     values: dict[str, Any] = {mark.partition("=")[0]: mark.partition("=")[2] for mark in marks}
+    clocks = {setting: float(values[mark]) for mark, setting in CLOCKS.items() if mark in values}
     return Route(
         name=name,
         provider=Provider(name, f"http://{name}/v1", None),
@@ -122,10 +132,7 @@ def _route(said: str) -> Route:
         enabled="disabled" not in values,
         store_default="stores" in values,
         origin=values.get("origin"),
-        drop_fields=(),
+        drop_fields=(values["drops"],) if "drops" in values else (),
         cost=None,
-        hold_seconds=10.0,
-        connect_timeout_seconds=10.0,
-        first_event_timeout_seconds=60.0,
-        idle_timeout_seconds=float(values.get("idle", 300)),
+        **{**USUAL_CLOCKS, **clocks},
     )

@@ -98,6 +98,11 @@ class Recorder:
         yield f"release attempt {command.attempt}"
 
 
+def lacking(attempt: int, field: str) -> str:
+    """What the request has that is sent, and this attempt's has not."""
+    return line("upstream", f"ask attempt {attempt} without {field}")
+
+
 def reserving(amount: int) -> str:
     return line("ledger", f"reserve {format_usd(amount)}")
 

@@ -13,7 +13,8 @@
 | `connected`, `sent` | the request can be written, is written |
 
 Then maybe: `N in, N out` (usage), `absurd usage`, `of N bytes`, `N bytes of text`, `retry after N`,
-`marked retryable`, `marked final`, `with output` (in the response object of the event).
+`marked retryable`, `marked final`, `with output` and `with status S` (in the response object of the
+event), `with a detail` (all that an answer without a code says). A code of digits is a number.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ BYTES = re.compile(r"of (\d+) bytes")
 TEXT = re.compile(r"(\d+) bytes of text")
 WAIT = re.compile(r"retry after (\d+)")
 MARK = re.compile(r"marked (retryable|final)")
+STATUS = re.compile(r"with status (\w+)")
 
 CODED = frozenset({Kind.FAILED, Kind.ERROR})
 RESULTS = frozenset({Kind.COMPLETED, Kind.INCOMPLETE})
@@ -39,6 +41,9 @@ TYPES = {
     Kind.FAILED: "response.failed",
     Kind.ERROR: "error",
 }
+
+DETAIL = b'{"detail":"Said by the upstream."}'
+"""What a server says that has an error object of another make than OpenAI's."""
 
 USUAL_TEXT_BYTES = 4
 
@@ -87,17 +92,19 @@ def _frame(attempt: int, words: str) -> Frame:
 def _answer(words: str) -> Answer:
     status, code = words.split(" ")[:2]
     if code == "-":
-        return Answer(int(status), note=_note(words, None, None))
+        body = DETAIL if "with a detail" in words else b""
+        return Answer(int(status), body, note=_note(words, None, None))
     error = {"code": code, "message": "said by the upstream"}
     return Answer(int(status), note=msgspec.structs.replace(_note(words, code, None), error=error))
 
 
 def _note(words: str, code: str | None, response_id: str | None) -> Note:
-    usage, mark = USAGE.search(words), MARK.search(words)
+    usage, mark, status = USAGE.search(words), MARK.search(words), STATUS.search(words)
     counts = Usage(*map(int, usage.groups())) if usage else None
     absurd = "absurd usage" in words
     return Note(
         response_id=response_id,
+        status=status[1] if status else None,
         metered=absurd or (counts is not None and counts != Usage(0, 0)),
         usage=counts,
         usage_absurd=absurd,

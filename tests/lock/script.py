@@ -36,11 +36,19 @@ USUAL = {
 """The head's fields but for `rules`, with what holds if one is left out.
 
 `routes`: each a name, then maybe `:disabled`, `:stores` (what is not said to be stored is stored
-there), `:origin=NAME` or `:idle=SECONDS`, its idle timeout. `binding: origin_bound, encrypted` is
-bound by encrypted items alone. `tools: acting` with the setting that forbids a replay then,
-`allowed` without it; `function`: one that the client runs. `room: no`: too many replays in flight.
-`bytes`: how the upstream writes (`spoken.DIALECTS`). `probe`: cases of PROBE.md that it shows.
+there), `:origin=NAME`, `:drops=FIELD` (its `drop_fields`) or a clock of its own (`CLOCKS`), in
+seconds. `binding: origin_bound, encrypted` is bound by encrypted items alone. `tools: acting` with
+the setting that forbids a replay then, `allowed` without it; `function`: one that the client runs.
+`room: no`: too many replays in flight. `bytes`: how the upstreams write, a dialect and manners
+(`spoken.DIALECTS`, `spoken.MANNERS`). `probe`: cases of PROBE.md that it shows.
 """
+
+CLOCKS = {
+    "hold": "hold_seconds",
+    "first": "first_event_timeout_seconds",
+    "idle": "idle_timeout_seconds",
+}
+"""Marks of a route that has a clock of its own, and the setting that each is."""
 
 Recording = Mapping[str, Sequence[Sequence[str]]]
 """For each transport, the lines that each stimulus led to."""

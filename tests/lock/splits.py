@@ -99,9 +99,7 @@ def _facts(scenario: Scenario) -> str:
 def _first_attempt(scenario: Scenario) -> bytes:
     """What its upstream sends up to the first thing that is not said in bytes, and a clean end."""
     streamed = scenario.head["streamed"] == "yes"
-    speaker = Speaker(
-        streamed=streamed, oversized_bytes=EVENT_BYTES, dialect=scenario.head["bytes"]
-    )
+    speaker = Speaker(streamed=streamed, oversized_bytes=EVENT_BYTES, words=scenario.head["bytes"])
     data = b""
     for stimulus in scenario.stimuli:
         match = STIMULUS.fullmatch(stimulus)

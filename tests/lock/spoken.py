@@ -50,6 +50,12 @@ DIALECTS: dict[str, Dialect] = {
 }
 """What an event looks like, of this name and with this JSON."""
 
+MANNERS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "unnumbered": lambda event: event.pop("sequence_number", None),
+    "fractional": lambda event: event.get("response", {}).update(created_at=CREATED_AT + 0.25),
+}
+"""What real servers' events are like otherwise than OpenAI's, whatever the dialect."""
+
 OPENINGS = {
     "numbered": b"retry: 1000\n\n",
     "dressed": b": PROCESSING\n\n: PROCESSING\n\n",
@@ -61,14 +67,15 @@ OPENINGS = {
 class Speaker:
     """One attempt's upstream. `oversized_bytes`: more than an event may have.
 
-    `dialect`: one of the above; `bytewise`: as usual, each byte in a read of its own;
-    `until-close`: the body's end is the connection's; `unended`: the body ends with its terminal
-    event, which lacks its blank line.
+    `words`: a dialect, then manners. The dialect is one of the above; `bytewise`: as usual, each
+    byte in a read of its own; `until-close`: the body's end is the connection's; `unended`: the
+    body ends with its terminal event, which lacks its blank line.
     """
 
-    def __init__(self, *, streamed: bool, oversized_bytes: int = 0, dialect: str = "usual") -> None:
+    def __init__(self, *, streamed: bool, oversized_bytes: int = 0, words: str = "usual") -> None:
         self._streamed, self._oversized = streamed, oversized_bytes
-        self._dialect = dialect
+        dialect, *manners = words.split()
+        self._dialect, self._manners = dialect, [MANNERS[manner] for manner in manners]
         self._write = DIALECTS.get(dialect, DIALECTS["usual"])
         self.headed = False
         self._number = 0
@@ -137,6 +144,8 @@ class Speaker:
     def _block(self, attempt: int, frame: Frame) -> bytes:
         """An event of the length that the script says, if it says one."""
         event = _event(attempt, frame, self._number)
+        for mannered in self._manners:
+            mannered(event)
         self._number += frame.kind is not Kind.NEUTRAL
         if frame.block is not frame.data:
             event["obfuscation"] = ""
@@ -166,9 +175,11 @@ def whole(attempt: int, frame: Frame) -> bytes:
 
 
 def answered(answer: Answer) -> bytes:
-    """A whole HTTP error answer; without a code its body is a page."""
+    """A whole HTTP error answer; without a code its body is a page, if the script says no other."""
     note = answer.note
-    if note.code is None:
+    if answer.body:
+        body, kind = answer.body, "application/json"
+    elif note.code is None:
         body, kind = PAGE, "text/html"
     else:
         usage = {} if note.usage is None else {"usage": _usage(note)}
@@ -185,12 +196,12 @@ def answered(answer: Answer) -> bytes:
 def _event(attempt: int, frame: Frame, number: int) -> dict[str, Any]:
     """The JSON of an event; `frame` is the script's."""
     note, name = frame.note or Note(), frame.data.decode().split(" ")[1]
+    metered = {"usage": _usage(note)} if note.metered else {}
     if frame.kind is Kind.NEUTRAL:
-        return {"type": name, "attempt": attempt}
+        return {"type": name, "attempt": attempt, **metered}
     numbered = {"type": name, "sequence_number": number}
     if frame.kind is Kind.ERROR:
-        error = {**_error(note), "attempt": attempt}
-        return {**numbered, "error": error, **({"usage": _usage(note)} if note.metered else {})}
+        return {**numbered, "error": {**_error(note), "attempt": attempt}, **metered}
     if frame.kind is Kind.OUTPUT:
         return {**numbered, "attempt": attempt, "delta": "-" * frame.text_bytes}
     return {**numbered, "attempt": attempt, "response": _response(frame)}
@@ -202,7 +213,7 @@ def _response(frame: Frame) -> dict[str, Any]:
         "id": note.response_id,
         "object": "response",
         "created_at": CREATED_AT,
-        "status": STATUSES[frame.kind],
+        "status": note.status or STATUSES[frame.kind],
         "model": "m",
     }
     if note.output:
@@ -216,9 +227,10 @@ def _response(frame: Frame) -> dict[str, Any]:
 
 def _error(note: Note) -> dict[str, Any]:
     """What a code and its marks look like in an error object."""
+    numeric = note.code is not None and note.code.isdecimal()
     error: dict[str, Any] = {
         "type": MISLEADING,
-        "code": note.code,
+        "code": int(note.code or 0) if numeric else note.code,
         "message": "Said by the upstream.",
         "param": None,
     }

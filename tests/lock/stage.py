@@ -83,7 +83,7 @@ class Wire:
         streamed = scenario.head["streamed"] == "yes"
         self.speakers = {
             number: Speaker(
-                streamed=streamed, oversized_bytes=EVENT_BYTES, dialect=scenario.head["bytes"]
+                streamed=streamed, oversized_bytes=EVENT_BYTES, words=scenario.head["bytes"]
             )
             for number in (1, 2)
         }

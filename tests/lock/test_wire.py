@@ -34,6 +34,7 @@ OF_AN_ATTEMPT = re.compile(r"client +\d ")
 NEUTRAL_DROPPED = {
     "hold/over-the-bound": "as below",
     "refused/no-other-route-neutral": "neutral events alone do not cost HTTP its status line (R5)",
+    "refused/usage-in-a-neutral-event": "as above",
 }
 
 

@@ -90,6 +90,10 @@ class Upstreams:
         self.lines[number] = line
         protocol.connection_made(line)
 
+    def asked(self, attempt: int) -> bytes:
+        """The body of the request that its upstream got."""
+        return bytes(self.line(attempt).taken).partition(b"\r\n\r\n")[2]
+
     def line(self, attempt: int) -> Line:
         """That of the attempt with this number, if each was connected."""
         line = self.lines[attempt - 1]

@@ -1,0 +1,1 @@
+text {"type":"error","status":502,"error":{"message":"The upstream did not accept the gateway's own credential; the operator must mend it.","type":"server_error","param":null,"code":"upstream_auth_error","retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}
