@@ -153,7 +153,7 @@ def _label(event: dict[str, Any]) -> str:
     name = event.get("type") or STATUS_TYPES.get(str(status), "response.completed")
     error = event.get("error") or event.get("response", {}).get("error") or {}
     code = error.get("code") if name in CODED else None
-    return " ".join(filter(None, [str(_attempt(event)), name, code]))
+    return " ".join(str(each) for each in (_attempt(event), name, code) if each)
 
 
 def _attempt(event: dict[str, Any]) -> int | None:

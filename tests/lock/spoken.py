@@ -227,10 +227,9 @@ def _response(frame: Frame) -> dict[str, Any]:
 
 def _error(note: Note) -> dict[str, Any]:
     """What a code and its marks look like in an error object."""
-    numeric = note.code is not None and note.code.isdecimal()
     error: dict[str, Any] = {
         "type": MISLEADING,
-        "code": int(note.code or 0) if numeric else note.code,
+        "code": _code(note.code),
         "message": "Said by the upstream.",
         "param": None,
     }
@@ -239,6 +238,11 @@ def _error(note: Note) -> dict[str, Any]:
     if note.retry_after is not None:
         error["retry_after"] = note.retry_after
     return error
+
+
+def _code(code: str | None) -> str | int | None:
+    """A name, or the number that its digits are."""
+    return int(code) if code is not None and code.isdecimal() else code
 
 
 def _usage(note: Note) -> dict[str, int]:

@@ -6,7 +6,7 @@ import pytest
 
 from latchway.turn import events as on
 from latchway.wire.frame import Frame, Kind, Usage
-from lock.bare import Bare
+from lock.bare import Bare, place
 from lock.play import play, recorded
 from lock.said import event
 from lock.script import read, write
@@ -98,3 +98,28 @@ def test_frames_say_what_their_words_say() -> None:
     assert failed.note is not None
     assert (failed.note.code, failed.note.retryable) == ("server_error", False)
     assert (failed.note.metered, failed.note.usage) == (True, Usage(10, 7))
+    (queued,) = frames("lifecycle response.created with status queued")
+    assert queued.note is not None
+    assert queued.note.status == "queued"
+
+
+def test_a_route_has_the_clocks_that_its_marks_say() -> None:
+    head = {"routes": "a:hold=3:first=4:idle=5 b", "binding": "stateless"}
+    first, second = place(head, None), place(head, "a")
+    assert first is not None
+    assert second is not None
+    assert (first.hold_seconds, first.first_event_timeout_seconds) == (3, 4)
+    assert (first.idle_timeout_seconds, second.idle_timeout_seconds) == (5, 300)
+
+
+@pytest.mark.parametrize(
+    ("routes", "kindred"),
+    [("a b", False), ("a:origin=x b", False), ("a:origin=x b:origin=y", False),
+     ("a:origin=x b:origin=x", True)],
+)  # fmt: skip
+def test_encrypted_items_are_read_where_the_same_origin_is_named(
+    routes: str, kindred: bool
+) -> None:
+    first = place({"routes": routes, "binding": "origin_bound, encrypted"}, None)
+    assert first is not None
+    assert first.kindred is kindred

@@ -1,0 +1,2 @@
+text {"type":"response.created","sequence_number":0,"attempt":2,"response":{"id":"resp_2","object":"response","created_at":1796000000,"status":"in_progress","model":"m","usage":null}}
+text {"type":"error","status":504,"error":{"message":"The upstream fell silent and may still be working; send it again only if it may run twice.","type":"server_error","param":null,"code":"stream_idle_timeout","retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}

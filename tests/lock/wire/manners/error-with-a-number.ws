@@ -1,0 +1,1 @@
+text {"type":"error","status":500,"error":{"type":"invalid_request_error","code":500,"message":"Said by the upstream.","param":null,"attempt":1,"retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000","sequence_number":0}

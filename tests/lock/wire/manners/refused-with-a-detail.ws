@@ -1,0 +1,1 @@
+text {"type":"error","status":422,"error":{"message":"The upstream refused the request without saying why; see `retryable` before sending it again.","type":"invalid_request_error","param":null,"code":"upstream_error","retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}

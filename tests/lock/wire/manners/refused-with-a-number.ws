@@ -1,0 +1,1 @@
+text {"type":"error","status":400,"error":{"type":"invalid_request_error","code":400,"message":"Said by the upstream.","param":null,"retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}
