@@ -89,6 +89,9 @@ class Upstreams(Protocol):
         """Ask `route` about a thing that it keeps. `path`: below its base_url, as a client said
         it. Told later, once: the whole answer, or in words why there is none."""
 
+    def retell(self, route: Route, path: str, tell: Callable[[UpstreamEvent], None]) -> Call:
+        """Ask `route` for the events of a response that it keeps; as `open`, with a GET."""
+
 
 @dataclass(frozen=True, slots=True)
 class Key:
@@ -114,6 +117,9 @@ class Routes(Protocol):
     """Which route is next (R1.7, R3, R10). One per process."""
 
     def first(self, request: Request, owner: str) -> Choice: ...
+    def route_for(self, request: Request, owner: str) -> Route | Choice:
+        """Where a turn with this request would be called first; a Choice: why it would not."""
+
     def replay(self, request: Request, failed: str) -> Place | None: ...
     def replay_room(self) -> bool: ...
     def turn_began(self) -> None: ...

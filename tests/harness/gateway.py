@@ -108,12 +108,14 @@ class Gateway:
         peer = self.connect()
         return SocketPeer.upgraded(peer, self.clock, headers)
 
-    def page(self, path: str, method: str = "GET", **headers: str | None) -> Answer:
+    def page(
+        self, path: str, method: str = "GET", body: bytes | None = None, **headers: str | None
+    ) -> Answer:
         """One answer, also of a page that is made beside the loop: then there is one for it."""
 
         async def ask() -> Answer:
             peer = self.connect()
-            peer.request(method, path, None, **headers)
+            peer.request(method, path, body, **headers)
             while others := asyncio.all_tasks() - {asyncio.current_task()}:
                 await asyncio.gather(*others, return_exceptions=True)
             return peer.answer

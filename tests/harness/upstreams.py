@@ -57,13 +57,11 @@ def answer(status: int, body: Any = None) -> Answer:
     return Answer(status, data, "application/json", (), answer_note(data))
 
 
-class ScriptedCall(Call):
-    """One attempt. The test says what its upstream does; `after` says how the turn left it."""
+class ScriptedStream(Call):
+    """One call. The test says what its upstream does; `after` says how it was left."""
 
-    def __init__(
-        self, attempt: int, place: Place, request: Request, tell: Callable[[UpstreamEvent], None]
-    ) -> None:
-        self.attempt, self.place, self.request = attempt, place, request
+    def __init__(self, attempt: int, tell: Callable[[UpstreamEvent], None]) -> None:
+        self.attempt = attempt
         self._tell = tell
         self.paused = False
         self.after: str | None = None
@@ -114,6 +112,16 @@ class ScriptedCall(Call):
         self.paused = False
 
 
+class ScriptedCall(ScriptedStream):
+    """One attempt of a turn."""
+
+    def __init__(
+        self, attempt: int, place: Place, request: Request, tell: Callable[[UpstreamEvent], None]
+    ) -> None:
+        super().__init__(attempt, tell)
+        self.place, self.request = place, request
+
+
 class ScriptedUpstreams:
     """`ports.Upstreams`; `calls` in the order in which they were opened."""
 
@@ -124,6 +132,8 @@ class ScriptedUpstreams:
         self.kept: Answer | str | None = None
         """What they are answered; None: nothing comes."""
         self.given_up = 0
+        self.retold: list[tuple[str, str, ScriptedStream]] = []
+        """Responses that are told again: route, path, the stream."""
 
     def open(
         self, attempt: int, place: Place, request: Request, tell: Callable[[UpstreamEvent], None]
@@ -147,3 +157,10 @@ class ScriptedUpstreams:
 
     def give_up(self) -> None:
         self.given_up += 1
+
+    def retell(
+        self, route: Route, path: str, tell: Callable[[UpstreamEvent], None]
+    ) -> ScriptedStream:
+        stream = ScriptedStream(1, tell)
+        self.retold.append((route.name, path, stream))
+        return stream

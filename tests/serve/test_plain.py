@@ -10,7 +10,7 @@ import pytest
 
 from harness.gateway import Gateway, route, settings
 from harness.http import Answer
-from latchway.serve.plain import ID, KEPT, PATHS
+from latchway.serve.plain import ID, ITEM, KEPT, PATHS
 from latchway.settings import Secret
 
 ADMIN = "an-admin-token-of-some-length"
@@ -22,7 +22,7 @@ OPEN = frozenset({"/health/live", "/health/ready", "/metrics"})
 
 def sample(pattern: str) -> str:
     """A path that a row of the table takes."""
-    for group in (ID, KEPT, "(?P<id>.{1,200})"):
+    for group in (ID, KEPT, ITEM, "(?P<id>.{1,200})"):
         pattern = pattern.replace(group, "m")
     return pattern
 

@@ -16,6 +16,7 @@ ERROR = event("error", error={"code": "server_error"})
 COMPLETED = event("response.completed", response={"id": "resp_1", "status": "completed"})
 STREAM = CREATED + DELTA + COMPLETED
 RESULT = b'{"object":"response","id":"resp_1","status":"completed","output":[]}'
+COMPACTION = b'{"object":"response.compaction","id":"resp_1","output":[]}'
 JSON_ERROR = b'{"error":{"code":"server_is_overloaded","message":"later"}}'
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from latchway.turn.events import Answered, Arrived, Headed
 from latchway.upstreams.responses import ResponsesUpstreams
-from upstreams.said import COMPLETED, JSON_ERROR, RESULT, STREAM, head, stream, whole
+from upstreams.said import COMPACTION, COMPLETED, JSON_ERROR, RESULT, STREAM, head, stream, whole
 from upstreams.scripted import (
     KEY,
     PLACE,
@@ -183,3 +183,42 @@ def test_what_cannot_be_sent_is_refused_at_the_start(
     with pytest.raises(ValueError, match=fault) as caught:
         ResponsesUpstreams(settings_for(base_url, key))
     assert key is None or key not in str(caught.value)
+
+
+def test_a_compaction_has_a_path_of_its_own() -> None:
+    heads: list[str] = []
+
+    async def script(side: Side) -> None:
+        text, _ = await side.request()
+        heads.append(text)
+        side.writer.write(whole(COMPACTION))
+
+    async def main() -> None:
+        async with world(script) as here:
+            ear, _ = here.call(replace(request(streamed=False), compacts=True))
+            assert (await ear.over())[-1] == "response.compaction"
+
+    play(main)
+    assert heads[0].startswith("POST /v1/responses/compact HTTP/1.1\r\n")
+
+
+def test_a_stored_response_is_asked_for_as_a_stream() -> None:
+    heads: list[str] = []
+
+    async def script(side: Side) -> None:
+        text, body = await side.request()
+        heads.append(text)
+        assert body == b""
+        side.writer.write(stream(STREAM))
+
+    async def main() -> None:
+        async with world(script) as here:
+            ear = Ear()
+            route = settings_for(f"http://127.0.0.1:{here.port}/v1").models["m"].routes[0]
+            here.upstreams.retell(route, "/responses/resp_1?stream=true", ear.tell)
+            assert (await ear.over())[-1] == "response.completed"
+
+    play(main)
+    assert heads[0].startswith("GET /v1/responses/resp_1?stream=true HTTP/1.1\r\n")
+    assert "accept: text/event-stream\r\n" in heads[0]
+    assert f"authorization: Bearer {KEY}\r\n" in heads[0]

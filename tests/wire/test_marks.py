@@ -88,3 +88,23 @@ def test_what_only_a_lenient_reader_reads_has_marks_too() -> None:
 
 def test_an_id_that_is_no_text_has_a_mark_of_its_own() -> None:
     assert marks.mark("\ud800") != marks.mark("\ud801")
+
+
+@pytest.mark.parametrize(
+    ("answer", "names"),
+    [
+        ({"id": "conv_1", "object": "conversation"}, ["conv_1"]),
+        ({"object": "list", "data": [{"id": "msg_1"}, {"id": "rs_1", "encrypted_content": "g"}]},
+         ["msg_1", "rs_1", "g"]),
+        ({"id": "resp_1", "output": [{"id": "rs_1"}]}, ["resp_1", "rs_1"]),
+        ({"id": 7, "data": "x", "output": None}, []),
+        ([], []),
+    ],
+)  # fmt: skip
+def test_an_answer_about_what_is_kept_names_it(answer: Any, names: list[str]) -> None:
+    found = marks.of_answer(json.dumps(answer).encode())
+    assert found == tuple(marks.mark(name) for name in names)
+
+
+def test_what_is_no_json_names_nothing() -> None:
+    assert marks.of_answer(b"<html>") == ()

@@ -121,3 +121,19 @@ def test_what_real_clients_send_is_stateless_unless_stored_by_default(sent: dict
 def test_the_real_clients_are_all_there() -> None:
     assert len(REAL) == 37
     assert {sent["transport"] for sent in REAL} == {"http", "websocket"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted"),
+    [
+        ({}, Binding.ORIGIN_BOUND),
+        ({"input": [ENCRYPTED]}, Binding.ORIGIN_BOUND),
+        (CONTINUED, Binding.CONTINUATION),
+        ({"store": True}, Binding.STORED),
+    ],
+)
+def test_a_compaction_is_bound_whatever_is_in_it(fields: dict[str, Any], wanted: Binding) -> None:
+    body = json.dumps({"model": "m", **fields}).encode()
+    asked = parse(body, websocket=False, compacts=True)
+    assert binding(asked, "provider", default=True) is wanted
+    assert not bound_by_encrypted_only(asked, store_when_omitted="stateless", store_default=True)

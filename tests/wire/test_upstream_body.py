@@ -94,3 +94,8 @@ def test_untouched_members_keep_their_bytes_and_order(
     assert [name for name in up if name in given_members] == [
         name for name in given_members if name in wanted
     ]
+
+
+def test_a_compaction_stores_nothing_and_says_nothing_of_it() -> None:
+    asked = parse(b'{"model":"m","input":"hi"}', websocket=False, compacts=True)
+    assert sent_up(asked, "m", "false") is asked.body

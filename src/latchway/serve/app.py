@@ -14,7 +14,7 @@ from latchway import drive
 from latchway.books import Asked, Ports
 from latchway.ledger.keys import Keys
 from latchway.ports import Client, Key
-from latchway.serve import answers, plain
+from latchway.serve import answers, pages, plain
 from latchway.serve.aborts import FreeAborts
 from latchway.serve.handshake import open_socket
 from latchway.serve.incoming import Incoming
@@ -26,10 +26,12 @@ from latchway.wire import request as requests
 from latchway.wire.request import Request, RequestFault
 
 if TYPE_CHECKING:
-    from latchway.serve.http import HttpConnection
+    from latchway.serve.http import Answering, HttpConnection
     from latchway.serve.websocket import SocketConnection
 
-RESPONSES = "/v1/responses"
+RESPONSES, COMPACT = "/v1/responses", "/v1/responses/compact"
+TURNS = frozenset({RESPONSES, COMPACT})
+"""A compaction is charged as a turn, and is never replayed (docs/http.md)."""
 PIN_HEADER = "x-latchway-route"
 REQUEST_ID_BYTES = 12
 
@@ -44,7 +46,8 @@ class App:
         self.settings, self.clock = ports.settings, ports.clock
         self.connections: set[HttpConnection] = set()
         self.sockets: set[SocketConnection] = set()
-        self.turns: set[drive.Driver] = set()
+        self.turns: set[Answering] = set()
+        """Turns, and responses that are told again."""
         self.draining = False
         self.drained: Callable[[], None] | None = None
         """Called when the last turn has ended while draining."""
@@ -79,7 +82,7 @@ class App:
 
     def answer(self, connection: HttpConnection, incoming: Incoming) -> None:
         """Begin the turn, or answer the page or the refusal."""
-        if incoming.path == RESPONSES and incoming.method == "POST":
+        if incoming.path in TURNS and incoming.method == "POST":
             self._answer_turn(connection, incoming)
         else:
             plain.answer(self, connection, incoming)
@@ -89,7 +92,10 @@ class App:
         fault, request = incoming.refusal, None
         if fault is None:
             try:
-                request = self.read(incoming.body, incoming.headers, websocket=False)
+                request = self.read(
+                    incoming.body, incoming.headers, websocket=False,
+                    compacts=incoming.path == COMPACT,
+                )  # fmt: skip
             except RequestFault as refusal:
                 fault = refusal
         client = HttpClient(
@@ -113,10 +119,16 @@ class App:
         )
         connection.turn_begins(client, driver)
 
-    def read(self, body: bytes, headers: dict[str, str], *, websocket: bool) -> Request:
+    def read(
+        self, body: bytes, headers: dict[str, str], *, websocket: bool, compacts: bool = False
+    ) -> Request:
         """A body as a Request, with what its headers add. Raises RequestFault."""
         request = requests.parse(
-            body, websocket=websocket, pinned_route=headers.get(PIN_HEADER), headers=headers
+            body,
+            websocket=websocket,
+            compacts=compacts,
+            pinned_route=headers.get(PIN_HEADER),
+            headers=headers,
         )
         passed = tuple((name, value) for name, value in headers.items() if name in CLIENT_HEADERS)
         return replace(request, client_headers=passed) if passed else request
@@ -137,15 +149,22 @@ class App:
         """A turn that may begin. `ended` is called when it is over."""
 
         def finished(finish: do.Finish) -> None:
-            self.turns.discard(driver)
             self._count_abort(asked.key, finish)
             ended()
-            if self.draining and not self.turns and self.drained is not None:
-                self.drained()
+            self.is_over(driver)
 
         driver = drive.Driver(self.ports, asked, client, finished)
-        self.turns.add(driver)
+        self.begins(driver)
         return driver
+
+    def begins(self, answering: Answering) -> None:
+        """A drain waits for it, and stops it when its time is over."""
+        self.turns.add(answering)
+
+    def is_over(self, answering: Answering) -> None:
+        self.turns.discard(answering)
+        if self.draining and not self.turns and self.drained is not None:
+            self.drained()
 
     def _count_abort(self, key: Key, finish: do.Finish) -> None:
         """Left before output, and before a result: that would have been charged."""
@@ -179,7 +198,7 @@ class App:
             incoming.refuse("shutting_down")
         if incoming.refusal is not None:
             incoming.keep_alive = False
-            plain.refuse(self, connection, incoming)
+            pages.refuse(self, connection, incoming)
             return
         open_socket(self, connection, incoming, rest)
 
@@ -195,8 +214,8 @@ class App:
 
     def stop_turns(self) -> None:
         """The time to drain is over: end what still runs, with an error and a refund."""
-        for driver in list(self.turns):
-            driver.stop("shutting_down")
+        for answering in list(self.turns):
+            answering.stop("shutting_down")
 
     def connection_ended(self) -> None:
         """One of them is over, and no longer among them."""

@@ -8,7 +8,7 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request as Handshake
 from websockets.server import ServerProtocol
 
-from latchway.serve import plain
+from latchway.serve import pages
 from latchway.serve.websocket import SocketConnection
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def open_socket(app: App, connection: HttpConnection, incoming: Incoming, rest: 
     if response.status_code != 101:
         incoming.refuse("invalid_request", f"No WebSocket handshake: {response.reason_phrase}.")
         incoming.keep_alive = False
-        plain.refuse(app, connection, incoming)
+        pages.refuse(app, connection, incoming)
         return
     response.headers["x-request-id"] = app.new_id()
     connection.write(response.serialize())

@@ -11,7 +11,7 @@ import logging
 import socket
 from collections import deque
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from latchway.ports import Timer
 from latchway.serve import limits
@@ -20,13 +20,22 @@ from latchway.serve.reading import RequestReader
 from latchway.serve.stall import StallWatch
 
 if TYPE_CHECKING:
-    from latchway.drive import Driver
     from latchway.serve.app import App
     from latchway.serve.stream import HttpClient
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 log = logging.getLogger("latchway.http")
+
+
+class Answering(Protocol):
+    """What writes a long answer: a turn's driver, or a response that is told again."""
+
+    def begin(self) -> None: ...
+    def pause(self) -> None: ...
+    def resume(self) -> None: ...
+    def client_gone(self) -> None: ...
+    def stop(self, code: str) -> None: ...
 
 
 class HttpConnection(asyncio.Protocol):
@@ -38,7 +47,7 @@ class HttpConnection(asyncio.Protocol):
         self._reader = RequestReader(self, app.settings.limits.request_bytes)
         self._waiting: deque[Incoming] = deque()
         self._client: HttpClient | None = None
-        self._driver: Driver | None = None
+        self._driver: Answering | None = None
         self._timer: Timer | None = None
         self._stall: StallWatch | None = None
         self._busy = False
@@ -170,7 +179,7 @@ class HttpConnection(asyncio.Protocol):
         if fault is not None:
             self.on_fault(fault)
 
-    def turn_begins(self, client: HttpClient, driver: Driver) -> None:
+    def turn_begins(self, client: HttpClient, driver: Answering) -> None:
         self._client, self._driver = client, driver
         if self._slow:
             driver.pause()

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qs, unquote
 
 from latchway.log import metrics
-from latchway.serve import answers, passed
+from latchway.serve import pages, passed
 from latchway.serve.answers import Page
 from latchway.serve.incoming import Incoming
 from latchway.settings import Secret
-from latchway.wire import errors
 from latchway.wire.request import RequestFault
 
 if TYPE_CHECKING:
@@ -54,8 +53,8 @@ class Path:
     page: Callable[[App, Incoming, re.Match[str]], Page] | None
     query: bool = False
     admin: bool = False
-    passed: bool = False
-    """It is answered by the route that made what it names (serve/passed.py)."""
+    passed: passed.Whom | None = None
+    """It is passed on, to the route that this function finds."""
 
 
 def as_json(value: Any, status: int = 200) -> Page:
@@ -160,11 +159,18 @@ def _path(pattern: str, *methods: str, **more: Any) -> Path:
 ID = "(?P<id>[^/]{1,200})"
 KEPT = "(?P<id>(?!(?:compact|input_tokens)$)[A-Za-z0-9_.:-]{1,200})"
 """An id as providers make them: nothing in it can lead elsewhere on their side."""
+ITEM = "[A-Za-z0-9_:-][A-Za-z0-9_.:-]{0,199}"
 PATHS = (
     _path("/v1/responses", "POST"),
-    _path(f"/v1/responses/{KEPT}", "GET", "DELETE", passed=True),
-    _path(f"/v1/responses/{KEPT}/input_items", "GET", passed=True),
-    _path(f"/v1/responses/{KEPT}/cancel", "POST", passed=True),
+    _path("/v1/responses/compact", "POST"),
+    _path("/v1/responses/input_tokens", "POST", passed=passed.counter),
+    _path(f"/v1/responses/{KEPT}", "GET", "DELETE", passed=passed.teller),
+    _path(f"/v1/responses/{KEPT}/input_items", "GET", passed=passed.keeper),
+    _path(f"/v1/responses/{KEPT}/cancel", "POST", passed=passed.keeper),
+    _path("/v1/conversations", "POST", passed=passed.founder),
+    _path(f"/v1/conversations/{KEPT}", "GET", "POST", "DELETE", passed=passed.keeper),
+    _path(f"/v1/conversations/{KEPT}/items", "GET", "POST", passed=passed.keeper),
+    _path(f"/v1/conversations/{KEPT}/items/{ITEM}", "GET", "DELETE", passed=passed.keeper),
     _path("/v1/models", "GET", page=models),
     _path("/v1/models/(?P<id>.{1,200})", "GET", page=model),
     _path(f"/v1/requests/{ID}", "GET", page=own_request, query=True),
@@ -204,18 +210,18 @@ def answer(app: App, connection: HttpConnection, incoming: Incoming) -> None:
     """Answer everything but a turn."""
     found = find(incoming.path)
     if incoming.refusal is not None or found is None:
-        refuse(app, connection, incoming)
+        pages.refuse(app, connection, incoming)
         return None
     row, match = found
-    if row.passed:
-        connection.wait_for(_passed(app, connection, incoming, match["id"]))
+    if row.passed is not None:
+        passed.answer(app, connection, incoming, row.passed, match.groupdict().get("id", ""))
         return None
     if row.admin and not _admin(app, incoming):
-        return refuse(app, connection, incoming)
+        return pages.refuse(app, connection, incoming)
     if row.query:
         connection.wait_for(_beside(app, connection, incoming, row, match))
         return None
-    _write(app, connection, incoming, _made(app, incoming, row, match))
+    pages.write(app, connection, incoming, _made(app, incoming, row, match))
     return None
 
 
@@ -223,11 +229,7 @@ async def _beside(
     app: App, connection: HttpConnection, incoming: Incoming, row: Path, match: re.Match[str]
 ) -> None:
     page = await asyncio.to_thread(_made, app, incoming, row, match)
-    _write(app, connection, incoming, page)
-
-
-async def _passed(app: App, connection: HttpConnection, incoming: Incoming, kept: str) -> None:
-    _write(app, connection, incoming, await passed.page(app, incoming, kept))
+    pages.write(app, connection, incoming, page)
 
 
 def _made(app: App, incoming: Incoming, row: Path, match: re.Match[str]) -> Page | RequestFault:
@@ -250,45 +252,3 @@ def _admin(app: App, incoming: Incoming) -> bool:
 
 def _bears(incoming: Incoming, token: Secret) -> bool:
     return hmac.compare_digest(incoming.bearer.encode(), token.reveal().encode())
-
-
-def _write(
-    app: App, connection: HttpConnection, incoming: Incoming, page: Page | RequestFault
-) -> None:
-    if isinstance(page, RequestFault):
-        incoming.refuse(page.code, page.message, page.param)
-        refuse(app, connection, incoming)
-        return
-    headers = [("content-type", page.content_type), ("x-request-id", app.new_id())]
-    if page.status >= 400:
-        headers.append(("x-should-retry", "false"))
-    _send(connection, incoming, page.status, page.body, headers)
-
-
-def refuse(app: App, connection: HttpConnection, incoming: Incoming) -> None:
-    """Say why, in the shape of every error."""
-    request_id = app.new_id()
-    fault = incoming.refusal
-    code = fault.code if fault is not None else "not_found"
-    error = errors.error_object(
-        code,
-        str(fault) or None if fault is not None else None,
-        fault.param if fault is not None else None,
-        retryable=not incoming.called,
-    )
-    headers = answers.error_headers(request_id, error["retryable"], error["retry_after"])
-    body = errors.http_body(error, request_id)
-    _send(connection, incoming, errors.status_of(code), body, headers)
-
-
-def _send(
-    connection: HttpConnection,
-    incoming: Incoming,
-    status: int,
-    body: bytes,
-    headers: list[answers.Header],
-) -> None:
-    close = not incoming.keep_alive or connection.app.draining
-    data = answers.whole(status, body, headers, close=close)
-    connection.write(data if incoming.method != "HEAD" else data[: -len(body) or None])
-    connection.answer_ended(close)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from latchway.settings import Provider, Route, Secret, Settings
@@ -34,6 +34,9 @@ from latchway.upstreams.pool import Origin, Pool, client_context
 from latchway.wire.request import Request, upstream_body
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
+
+COMPACT = "/compact"
+"""Below `/responses`: where a request that compacts goes."""
 
 LAST = (Answered, Broke, Oversized)
 """Events that end an attempt, besides a frame that is a result."""
@@ -80,6 +83,8 @@ class ResponsesUpstreams:
     ) -> Attempt:
         """See `ports.Upstreams`. `place.route` is a route of the request's model."""
         target = self._targets[request.model, place.route]
+        if request.compacts:
+            target = replace(target, path=target.path + COMPACT)
         body = upstream_body(
             request,
             model=target.route.upstream_model,
@@ -98,6 +103,15 @@ class ResponsesUpstreams:
         question = Question(told, self._event_bytes, self._scrub)
         question.run(self.pool, target.origin, head, body)
         return question
+
+    def retell(self, route: Route, path: str, tell: Callable[[UpstreamEvent], None]) -> Attempt:
+        """See `ports.Upstreams`."""
+        target = _target(route, path)
+        fields = request_fields(host=target.host, streamed=True, length=0, client=())
+        head = request_head(target.path, [*fields, *_authorization(route.provider)], "GET")
+        call = Attempt(1, tell, self._reader_of(1, True), self._limits)
+        call.run(self.pool, target.origin, head, b"")
+        return call
 
     def close(self) -> None:
         """Close what is idle. Attempts in flight are their turns' to drop."""

@@ -57,6 +57,9 @@ _FLAT = ("code", "message", "param")
 _OUTPUT_TEXT = frozenset({"text", "arguments", "refusal", "summary", "input", "code"})
 """Members of `output` that hold what a stream would have sent as deltas."""
 
+RESPONSES = ("response", "response.compaction")
+"""`object` of what is a whole result."""
+
 _STATUS_KINDS = {"failed": Kind.FAILED, "incomplete": Kind.INCOMPLETE}
 """The class of a whole answer; every other status is a result (R2, "Not streamed")."""
 
@@ -111,7 +114,7 @@ def whole_answer(body: bytes, streamed: bool) -> Frame | None:
     """
     text = body.removeprefix(_BOM)
     response = decode(text, Response)
-    if response is None or response.object != "response":
+    if response is None or response.object not in RESPONSES:
         return None
     kind = _STATUS_KINDS.get(_text(response.status) or "", Kind.COMPLETED)
     note = _note(Event(response=response), kind)

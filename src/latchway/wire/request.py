@@ -103,6 +103,8 @@ class Request:
     """Not all of its input is in it (a continuation, stored prompt, file or image by id)."""
     client_headers: tuple[tuple[str, str], ...] = ()
     """Headers of the client that may go upstream (the allow-list is the adapter's)."""
+    compacts: bool = False
+    """It came to `/v1/responses/compact`, and is never replayed (docs/http.md)."""
     held: tuple[bytes, ...] = ()
     """Marks of what only its origin can read, in order (wire/marks.py)."""
 
@@ -111,6 +113,7 @@ def parse(
     body: bytes,
     *,
     websocket: bool,
+    compacts: bool = False,
     pinned_route: str | None = None,
     headers: Mapping[str, str] = MappingProxyType({}),
 ) -> Request:
@@ -123,6 +126,8 @@ def parse(
     if values["model"] is None:
         raise RequestFault("invalid_request", "`model` is missing; name a model.", "model")
     _refuse_unsupported(fields, values, websocket)
+    if compacts and values["stream"]:
+        raise _unsupported("stream", "a compaction is one answer")
     bonds = _bonds(fields)
     return Request(
         body=body,
@@ -141,6 +146,7 @@ def parse(
         max_output_tokens=values["max_output_tokens"],
         partial_input=bonds.outside or _continues(values),
         held=bonds.held,
+        compacts=compacts,
     )
 
 
@@ -149,12 +155,14 @@ def binding_of(request: Request, *, store_when_omitted: str, store_default: bool
 
     The first in R3's order. `store_when_omitted`: provider | false | stateless.
     """
-    omitted = store_when_omitted == "provider" and store_default
+    omitted = store_when_omitted == "provider" and store_default and not request.compacts
     if request.store or (request.store is None and omitted):
         return Binding.STORED
     if request.previous_response_id is not None or request.conversation is not None:
         return Binding.CONTINUATION
     if request.origin_field or request.encrypted_field or request.pinned_route is not None:
+        return Binding.ORIGIN_BOUND
+    if request.compacts:
         return Binding.ORIGIN_BOUND
     return Binding.STATELESS
 
@@ -167,6 +175,7 @@ def bound_by_encrypted_only(
         request, store_when_omitted=store_when_omitted, store_default=store_default
     )
     elsewise = request.origin_field is not None or request.pinned_route is not None
+    elsewise = elsewise or request.compacts
     return binding is Binding.ORIGIN_BOUND and not elsewise
 
 
@@ -189,7 +198,7 @@ def upstream_body(
         changed["model"] = model
     if request.websocket:
         changed["stream"] = True
-    if request.store is None and store_when_omitted == "false":
+    if request.store is None and store_when_omitted == "false" and not request.compacts:
         changed["store"] = False
     if not changed and dropped.isdisjoint(request.fields):
         return request.body
