@@ -213,6 +213,12 @@ class Ledger(Protocol):
         Raises ledger.database.LedgerFault if the ledger cannot be read.
         """
 
+    def is_anothers(self, owner: str, marks: Sequence[bytes]) -> bool:
+        """Is one of these things known to be another owner's, and not this one's?
+
+        Raises as `maker`.
+        """
+
 
 class Log(Protocol):
     def record(self, record: dict[str, Any]) -> None:

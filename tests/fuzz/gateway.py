@@ -150,6 +150,9 @@ class Ledger:
     def maker(self, owner: str, marks: Sequence[bytes]) -> str | None:
         return next((MADE[each] for each in marks if each in MADE), None)
 
+    def is_anothers(self, owner: str, marks: Sequence[bytes]) -> bool:
+        return mark("resp_of_another") in marks
+
     def _soon(self, then: Callable[[], None]) -> None:
         self._clock.call_at(self._clock.time() + 0.001, then)
 
@@ -280,7 +283,7 @@ class Gateway:
         self.upstreams = Upstreams(self.clock, seed)
         self.log = Log()
         settings = replace(SETTINGS, websocket=replace(SETTINGS.websocket, max_minutes=minutes))
-        routes = RouteTable(settings, self.ledger.maker, self.clock.time, self.clock.time)
+        routes = RouteTable(settings, self.ledger, self.clock.time, self.clock.time)
         ports = Ports(
             settings, self.clock, self.clock.time, routes, self.upstreams, self.ledger, self.log,
             _metrics(), "host/1",

@@ -75,7 +75,7 @@ class Gateway:
             settings=self.settings,
             clock=self.clock,
             wall=lambda: WALL + self.clock.time() - began,
-            routes=RouteTable(self.settings, self.ledger.maker, self.clock.time),
+            routes=RouteTable(self.settings, self.ledger, self.clock.time),
             upstreams=self.upstreams,
             ledger=self.ledger,
             log=self.ledger,

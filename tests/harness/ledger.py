@@ -114,6 +114,9 @@ class InlineLedger:
     def maker(self, owner: str, marks: Sequence[bytes]) -> str | None:
         return made.find(self.connection, owner, marks, 0)
 
+    def is_anothers(self, owner: str, marks: Sequence[bytes]) -> bool:
+        return made.is_anothers(self.connection, owner, marks, 0)
+
     def _do(self, step: str, work: Callable[[], Granted | Refused], done: Done) -> None:
         self.asked.append(step)
         answer: Granted | Refused | Unavailable = Unavailable("no disk")

@@ -59,3 +59,20 @@ def test_the_oldest_are_deleted_a_step_at_a_time(connection: sqlite3.Connection)
     assert made.prune(connection, 1800)
     assert not made.prune(connection, 1800)
     assert connection.execute("SELECT mark FROM made").fetchall() == [(A,)]
+
+
+def test_what_another_has_alone_is_anothers(connection: sqlite3.Connection) -> None:
+    assert made.is_anothers(connection, "bob", [C, A], 0)
+    assert not made.is_anothers(connection, "alice", [A, B], 0)
+    assert not made.is_anothers(connection, "bob", [C], 0)
+    assert not made.is_anothers(connection, "bob", [], 0)
+    made.put(connection, "bob", "b/m", [A], 1000)
+    assert not made.is_anothers(connection, "bob", [A], 0)
+    assert not made.is_anothers(connection, "alice", [A], 0)
+    assert made.is_anothers(connection, "bob", [A, B], 0)
+
+
+def test_what_another_had_is_nobodys(connection: sqlite3.Connection) -> None:
+    assert not made.is_anothers(connection, "bob", [A], 1000)
+    made.put(connection, "bob", "b/m", [A], 500)
+    assert made.is_anothers(connection, "bob", [A], 999), "its own has expired"

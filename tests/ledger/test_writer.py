@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from latchway.ledger import orders, writer
+from latchway.ledger import database, orders
 from latchway.ledger.database import LedgerFault, Lock
 from latchway.ledger.keys import KeyFault
 from latchway.ledger.writer import Writer
@@ -100,7 +100,7 @@ def test_keys_are_there_after_a_restart(path: Path) -> None:
 
 
 def test_one_gateway_owns_a_database(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "LOCK_SECONDS", 0.05)
+    monkeypatch.setattr(database, "LOCK_SECONDS", 0.05)
 
     async def body() -> None:
         with opened(path), pytest.raises(LedgerFault, match="another gateway runs on"):

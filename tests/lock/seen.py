@@ -37,8 +37,14 @@ CONTINUED = mark("resp_0")
 """What a scripted continuation continues (lock/stage.py)."""
 
 
-def _maker(owner: str, marks: Sequence[bytes]) -> str | None:
-    return "a" if CONTINUED in marks else None
+class Known:
+    """What a script's request continues was made at route a; what else it holds, by nobody here."""
+
+    def maker(self, owner: str, marks: Sequence[bytes]) -> str | None:
+        return "a" if CONTINUED in marks else None
+
+    def is_anothers(self, owner: str, marks: Sequence[bytes]) -> bool:
+        return False
 
 
 class OrderedFault(Exception):
@@ -49,7 +55,7 @@ class SeenRoutes(RouteTable):
     """`fault`: the next choice fails."""
 
     def __init__(self, say: Say, settings: Settings, now: Callable[[], float]) -> None:
-        super().__init__(settings, _maker, now)
+        super().__init__(settings, Known(), now)
         self._say = say
         self.fault = False
 
@@ -154,6 +160,9 @@ class SeenLedger:
 
     def maker(self, owner: str, marks: Sequence[bytes]) -> str | None:
         return self._inner.maker(owner, marks)
+
+    def is_anothers(self, owner: str, marks: Sequence[bytes]) -> bool:
+        return self._inner.is_anothers(owner, marks)
 
     def check(self) -> None:
         """The book is in order, and the log says what stands in it. AssertionError if not."""

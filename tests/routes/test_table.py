@@ -28,16 +28,20 @@ class Table(RouteTable):
     def __init__(self, *models: Model, **said: Any) -> None:
         self.moment = 100.0
         self.known = {mark(thing): route for thing, route in MADE.items()}
+        self.anothers: set[bytes] = set()
         super().__init__(
             settings(*models, **said),
-            self._known,
+            self,
             now=lambda: self.moment,
             unix=lambda: NOON,
         )
 
-    def _known(self, owner: str, marks: Sequence[bytes]) -> str | None:
+    def maker(self, owner: str, marks: Sequence[bytes]) -> str | None:
         known = (self.known.get(each) for each in reversed(marks) if owner == "team")
         return next((route for route in known if route is not None), None)
+
+    def is_anothers(self, owner: str, marks: Sequence[bytes]) -> bool:
+        return owner == "team" and not self.anothers.isdisjoint(marks)
 
     def fail(self, name: str, times: int = 5, rule: str | None = "R2.2") -> None:
         for _ in range(times):
@@ -181,6 +185,23 @@ def test_what_a_route_made_goes_back_to_it_set_aside_or_not() -> None:
 
 def test_another_owners_items_are_nobodys() -> None:
     assert table_that_saw("b", AB).chosen(request(**ENCRYPTED), owner="others") == "a"
+
+
+@pytest.mark.parametrize(
+    ("held", "param"),
+    [
+        (ENCRYPTED, "input"),
+        ({"input": [{"type": "item_reference", "id": "rs_1"}]}, "input"),
+        ({"tools": [{"type": "code_interpreter", "container": "rs_1"}]}, "tools"),
+        ({"background_options": {"continuation_id": "rs_1"}}, "background_options"),
+    ],
+)
+def test_what_is_known_to_be_anothers_is_refused(held: dict[str, Any], param: str) -> None:
+    table = Table(AB)
+    table.anothers = {mark("rs_1"), mark("gAAA")}
+    choice = table.first(request(**held), "team")
+    assert (choice.place, choice.code, choice.param) == (None, "invalid_request", param)
+    assert table.chosen(request(**held), owner="others") == "a"
 
 
 def test_a_pin_and_a_continuation_go_before_what_is_held() -> None:

@@ -28,7 +28,7 @@ class WatchedRoutes(RouteTable):
     """The real one; how many replays are in flight is counted anew (I-R9)."""
 
     def __init__(self, world: World) -> None:
-        super().__init__(world.settings, world.writer.maker, world.process.time)
+        super().__init__(world.settings, world.writer, world.process.time)
         self._world = world
 
     def turn_began(self) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+import time
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
@@ -19,6 +20,9 @@ SCHEMA = Path(__file__).with_name("schema.sql")
 
 READER_WAITS_MS = 2000
 """A reader may meet the moment in which a log is recovered; it waits rather than fails."""
+LOCK_SECONDS = 5.0
+"""How long a start waits for the lock: a command holds it for some milliseconds."""
+LOCK_TRY_SECONDS = 0.02
 OPENING_WAITS_MS = 2000
 """The writer waits for such a reader while it opens. Afterwards it never waits: a turn does."""
 
@@ -52,6 +56,17 @@ class Lock:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+
+def take_lock(path: Path) -> Lock:
+    """The right to write to this database. LedgerFault: a gateway has it."""
+    lock = Lock(path)
+    until = time.monotonic() + LOCK_SECONDS
+    while not lock.take():
+        if time.monotonic() > until:
+            raise LedgerFault(f"another gateway runs on {path}: stop it, or use another database")
+        time.sleep(LOCK_TRY_SECONDS)
+    return lock
 
 
 def owned(database: Path) -> bool:

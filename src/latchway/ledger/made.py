@@ -12,6 +12,11 @@ from collections.abc import Iterable, Sequence
 
 PUT = "INSERT OR REPLACE INTO made (owner, mark, route, made_ms) VALUES (?, ?, ?, ?)"
 FIND = "SELECT mark, route FROM made WHERE owner = ? AND made_ms > ? AND mark IN ({})"
+ANOTHERS = (
+    "SELECT 1 FROM made AS other WHERE owner <> ?1 AND made_ms > ?2 AND mark IN ({})"
+    " AND NOT EXISTS (SELECT 1 FROM made WHERE owner = ?1 AND mark = other.mark AND made_ms > ?2)"
+    " LIMIT 1"
+)
 
 PRUNED_AT_ONCE = 1000
 """Rows in one step of pruning: a few milliseconds, so that no turn's commit waits behind it."""
@@ -41,6 +46,16 @@ def find(
     query = FIND.format(",".join("?" * len(marks)))
     found = dict(connection.execute(query, (owner, since_ms, *marks)))
     return next((found[mark] for mark in reversed(marks) if mark in found), None)
+
+
+def is_anothers(
+    connection: sqlite3.Connection, owner: str, marks: Sequence[bytes], since_ms: int
+) -> bool:
+    """Has another owner one of these, and this one not? What both have is each one's own."""
+    if not marks:
+        return False
+    query = ANOTHERS.format(",".join("?" * len(marks)))
+    return connection.execute(query, (owner, since_ms, *marks)).fetchone() is not None
 
 
 def prune(connection: sqlite3.Connection, before_ms: int) -> bool:

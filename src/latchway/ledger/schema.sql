@@ -84,7 +84,7 @@ CREATE TABLE made (
     mark BLOB NOT NULL CHECK (length(mark) = 12),
     route TEXT NOT NULL,
     made_ms INTEGER NOT NULL,
-    PRIMARY KEY (owner, mark)
+    PRIMARY KEY (mark, owner)
 ) STRICT;
 
 -- `number` counts an account's entries from 1; `granted`, `charged` and `reserved` are the

@@ -11,16 +11,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from latchway.ledger import keys, made, orders, recovery
 from latchway.ledger.committer import Committer, Job, Outcome
-from latchway.ledger.database import LedgerFault, Lock, open_reader, open_writer
+from latchway.ledger.database import LedgerFault, Lock, open_reader, open_writer, take_lock
 from latchway.ledger.keys import KeyFault
 from latchway.ledger.sqlite import Book
 from latchway.log import store
@@ -28,15 +27,14 @@ from latchway.ports import Closing, Granted, Opening, Refused, Unavailable, Writ
 
 ANSWER_SECONDS = 2.0
 """How long a turn waits for the ledger."""
-LOCK_SECONDS = 5.0
-"""How long a start waits for the lock: a command holds it for some milliseconds."""
-LOCK_TRY_SECONDS = 0.02
 PROBE_SECONDS = 1.0
 """After a failure, until the disk is tried again, so that readiness returns by itself."""
 PRUNE_SECONDS = 3600.0
 MS_PER_DAY = 86_400_000
 
 log = logging.getLogger(__name__)
+
+Found = TypeVar("Found")
 
 
 class Writer:
@@ -120,9 +118,16 @@ class Writer:
 
     def maker(self, owner: str, marks: Sequence[bytes]) -> str | None:
         """Known for `log.keep_days`. LedgerFault: the ledger cannot be read."""
+        return self._look_up(made.find, owner, marks)
+
+    def is_anothers(self, owner: str, marks: Sequence[bytes]) -> bool:
+        """As `maker`."""
+        return self._look_up(made.is_anothers, owner, marks)
+
+    def _look_up(self, ask: Callable[..., Found], owner: str, marks: Sequence[bytes]) -> Found:
         since_ms = self._book.now_ms() - self._keep_ms
         try:
-            return made.find(self._reader, owner, marks, since_ms)
+            return ask(self._reader, owner, marks, since_ms)
         except sqlite3.Error as error:
             raise LedgerFault(f"the ledger cannot be read: {error}") from None
 
@@ -266,17 +271,6 @@ def _prune(book: Book, before_ms: int) -> bool:
 
 def _nobody_waits(answer: object) -> None:
     """For what is written for the ledger's own sake."""
-
-
-def take_lock(path: Path) -> Lock:
-    """The right to write to this database. LedgerFault: a gateway has it."""
-    lock = Lock(path)
-    until = time.monotonic() + LOCK_SECONDS
-    while not lock.take():
-        if time.monotonic() > until:
-            raise LedgerFault(f"another gateway runs on {path}: stop it, or use another database")
-        time.sleep(LOCK_TRY_SECONDS)
-    return lock
 
 
 def _open_book(

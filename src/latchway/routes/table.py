@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from latchway.log.record import iso
 from latchway.ports import Choice
@@ -38,8 +38,21 @@ NO_CONTEXT_TOKENS = (
 )
 
 
+NOT_YOURS = (
+    "This holds what no response of this key's owner has made; send items as they came, with the"
+    " key that got them."
+)
+
+
+class Known(Protocol):
+    """The part of `ports.Ledger` that is asked here."""
+
+    def maker(self, owner: str, marks: Sequence[bytes]) -> str | None: ...
+    def is_anothers(self, owner: str, marks: Sequence[bytes]) -> bool: ...
+
+
 class RouteTable:
-    """`ports.Routes`. `maker(owner, marks)`: `ports.Ledger.maker`.
+    """`ports.Routes`. `known`: whose is what a request holds, and who made it.
 
     `now` is the clock that `attempt_ended` is told; `unix` gives seconds since 1970, for people.
     """
@@ -47,11 +60,11 @@ class RouteTable:
     def __init__(
         self,
         settings: Settings,
-        maker: Callable[[str, Sequence[bytes]], str | None],
+        known: Known,
         now: Callable[[], float] = time.monotonic,
         unix: Callable[[], float] = time.time,
     ) -> None:
-        self._settings, self._maker = settings, maker
+        self._settings, self._known = settings, known
         self._now, self._unix = now, unix
         self._omitted = settings.turn.store_when_omitted
         self._health: dict[str, Health] = {}
@@ -79,6 +92,8 @@ class RouteTable:
         pin = request.pinned_route
         if pin is not None and pin not in {route.name for route in model.routes}:
             return Choice(None, "invalid_request", PIN_HEADER, NO_SUCH_PIN)
+        if request.held and self._known.is_anothers(owner, request.held):
+            return Choice(None, "invalid_request", _holder(request), NOT_YOURS)
         made_by = self._made_by(request, owner)
         if isinstance(made_by, Choice):
             return made_by
@@ -135,7 +150,7 @@ class RouteTable:
         for field, code in CONTINUED.items():
             thing = getattr(request, field)
             if thing is not None:
-                made_by = self._maker(owner, [mark(thing)])
+                made_by = self._known.maker(owner, [mark(thing)])
                 if made_by is None:
                     return Choice(None, code, field)
         return made_by
@@ -149,7 +164,7 @@ class RouteTable:
         if request.pinned_route is not None:
             pinned = _named(model, request.pinned_route)
             return pinned if pinned.enabled else None
-        maker = self._by_name.get(self._maker(owner, request.held) or "")
+        maker = self._by_name.get(self._known.maker(owner, request.held) or "")
         if maker is not None:
             return select.keeper(request, maker, model.routes, self._is_aside)
         return select.first(request, model.routes, self._is_aside)
@@ -195,6 +210,12 @@ def _continued(request: Request) -> str | None:
     """The name of the field that continues something."""
     fields = (name for name in reversed(CONTINUED) if getattr(request, name) is not None)
     return next(fields, None)
+
+
+def _holder(request: Request) -> str:
+    """The field that holds what ties the request to an origin: `input`, `tools`."""
+    path = request.origin_field or request.encrypted_field or "input"
+    return path.partition("[")[0].partition(".")[0]
 
 
 def _outside(request: Request) -> str:

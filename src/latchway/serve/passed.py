@@ -16,14 +16,16 @@ from urllib.parse import parse_qs
 
 from latchway.ledger.database import LedgerFault
 from latchway.ports import Choice, Granted, Unavailable
-from latchway.routes.table import NO_SUCH_PIN, PIN_HEADER, PINNED_ELSEWHERE
+from latchway.routes.table import NO_SUCH_PIN, NOT_YOURS, PIN_HEADER, PINNED_ELSEWHERE
 from latchway.serve import pages
 from latchway.serve.answers import JSON_TYPE, Page
 from latchway.serve.retold import retell
 from latchway.settings import Route
 from latchway.upstreams.headers import sound
+from latchway.wire.bindings import Unsearchable, search
 from latchway.wire.frame import Answer
 from latchway.wire.marks import mark, of_answer
+from latchway.wire.members import members_of
 from latchway.wire.request import RequestFault, upstream_body
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ def keeper(app: App, incoming: Incoming, thing: str) -> Question:
         raise RequestFault("response_not_found", "")
     if incoming.headers.get(PIN_HEADER, name) != name:
         raise RequestFault("invalid_request", PINNED_ELSEWHERE.format("it"), PIN_HEADER)
+    _check_items(app, incoming)
     return _question(incoming, _enabled(route for route in _routes(app) if route.name == name))
 
 
@@ -79,6 +82,7 @@ def founder(app: App, incoming: Incoming, thing: str) -> Question:
     routes = [route for route in _routes(app) if pin in (None, route.name)]
     if not routes:
         raise RequestFault("invalid_request", NO_SUCH_PIN, PIN_HEADER)
+    _check_items(app, incoming)
     return _question(incoming, _enabled(routes))
 
 
@@ -95,6 +99,21 @@ def counter(app: App, incoming: Incoming, thing: str) -> Question:
         request, model=route.upstream_model, store_when_omitted="", drop_fields=route.drop_fields
     )
     return replace(_question(incoming, route), body=body)
+
+
+def _check_items(app: App, incoming: Incoming) -> None:
+    """Items that a conversation is given: none of them may be another owner's."""
+    items = members_of(incoming.body).get("items") if incoming.body else None
+    if items is None:
+        return
+    try:
+        anothers = app.ports.ledger.is_anothers(_owner(incoming), search({"input": items}).held)
+    except Unsearchable as fault:
+        raise RequestFault("invalid_request", f"`items` {fault.why}.", "items") from None
+    except LedgerFault:
+        raise RequestFault("ledger_unavailable", "") from None
+    if anothers:
+        raise RequestFault("invalid_request", NOT_YOURS, "items")
 
 
 def _question(incoming: Incoming, route: Route) -> Question:

@@ -100,7 +100,7 @@ def assemble(
         settings=settings,
         clock=loop,
         wall=time.time,
-        routes=RouteTable(settings, writer.maker, loop.time),
+        routes=RouteTable(settings, writer, loop.time),
         upstreams=ResponsesUpstreams(settings),
         ledger=writer,
         log=writer,

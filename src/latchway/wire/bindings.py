@@ -109,6 +109,9 @@ BARE = Rule(Where.OBJECT, "", bool, "only an id: an item that its origin has kep
 
 SAYS_NOTHING = frozenset({"id", "type", "status", "role", "phase", "object"})
 
+CLIENTS_OWN = "client_metadata"
+"""A field of which only the turn state is looked at: its other ids are the client's."""
+
 CORRELATION = frozenset({"call_id", "tool_call_id", "caller_id"})
 """Ids that tie items of the request to each other, and to nothing that is kept anywhere."""
 
@@ -216,7 +219,7 @@ class _Search:
         elif nested or rule is not None:
             value = _decoded(name, raw)
             self.judge(rule, name, value)
-            if nested and name not in _OF_REQUEST:
+            if nested and name != CLIENTS_OWN:
                 self.enter(name, value)
 
     def entries(self, name: str, raw: msgspec.Raw) -> None:
