@@ -12,7 +12,7 @@ PROVEN := src/latchway/turn/*,src/latchway/wire/*,src/latchway/routes/select.py
 PROVEN := $(PROVEN),src/latchway/ledger/prices.py,src/latchway/ledger/reservation.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lock lock-splits mutants mutant mutate lint format docs clients fuzz sim sim-long sim-bugs explore wheel relock clean
+.PHONY: help run demo test lock lock-splits mutants mutant mutate lint format docs clients agents fuzz sim sim-long sim-bugs explore wheel relock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +73,9 @@ explore: $(READY) ## all that can happen to a turn, to eight events deep, a kill
 
 clients: $(READY) ## real clients against every way of failing; minutes, a network, node and curl
 	cd tests && ../$(BIN)/python -m clients.run
+
+agents: $(READY) ## agent SDKs and Codex, each turn of theirs failing before output; needs a network
+	cd tests && ../$(BIN)/python -m agents.run
 
 wheel: $(READY) ## build dist/latchway-*.whl
 	$(BIN)/pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .

@@ -24,12 +24,12 @@ class Unavailable(Exception):
     """A client cannot be installed or run here; the text says why."""
 
 
-def python(requirements: str) -> str:
+def python(requirements: str, home: Path = HERE) -> str:
     """The interpreter of an environment with what that requirement file names, and no more.
 
-    Raises Unavailable.
+    `home`: the folder of the pins. Raises Unavailable.
     """
-    pins = HERE / f"requirements-{requirements}.txt"
+    pins = home / f"requirements-{requirements}.txt"
     folder = _folder(requirements, pins)
     interpreter = folder / "bin" / "python"
     if not (folder / ".ready").exists():
@@ -41,10 +41,10 @@ def python(requirements: str) -> str:
     return str(interpreter)
 
 
-def node() -> tuple[str, Path]:
+def node(home: Path = HERE) -> tuple[str, Path]:
     """A node and the folder whose `node_modules` it shall use. Raises Unavailable."""
     npm = _found("npm")
-    package = HERE / "package.json"
+    package = home / "package.json"
     folder = _folder("node", package)
     if not (folder / ".ready").exists():
         shutil.rmtree(folder, ignore_errors=True)

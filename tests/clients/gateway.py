@@ -115,7 +115,7 @@ class Gateway:
 
     def _say(self, *words: str) -> str:
         done = latchway(*words, folder=self.folder)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     def _read(self) -> None:

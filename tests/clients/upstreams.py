@@ -16,11 +16,16 @@ SECONDS = 10.0
 
 
 class Labs:
-    """Two labs that run from the making to `close`. `ports`: theirs, the first route's first."""
+    """Two labs that run from the making to `close`. `ports`: theirs, the first route's first.
 
-    def __init__(self, first: dict[str, Any], second: dict[str, Any]) -> None:
+    `labs`: others than plain ones.
+    """
+
+    def __init__(
+        self, first: dict[str, Any], second: dict[str, Any], labs: tuple[Lab, Lab] | None = None
+    ) -> None:
         self._scripts = (first, second)
-        self._labs = (Lab(), Lab())
+        self._labs = labs or (Lab(), Lab())
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         self._started: Future[tuple[int, ...]] = Future()

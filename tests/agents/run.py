@@ -1,0 +1,57 @@
+"""`make agents`: every agent, in every way it can keep a conversation, against every failure.
+
+A line tells of each program, with the reason if it was not tried; 1 if anything is not as it should
+be. When all was tried and is right, the tables of docs/agents.md are written anew.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from agents import page
+from agents.checking import differences
+from agents.playing import Row, play, with_records
+from agents.roster import AGENTS, Program
+from agents.stage import Stage, set_up
+from clients.environments import Unavailable
+
+
+def main() -> int:
+    """All of it."""
+    with tempfile.TemporaryDirectory() as folder, set_up(Path(folder)) as stage:
+        tried = [rows for program in AGENTS if (rows := conversations(stage, program))]
+        rows, wrong = found(stage, [row for each in tried for row in each])
+    for line in wrong:
+        print(f"NOT AS IT SHOULD BE: {line}")
+    if not wrong and len(tried) == len(AGENTS):
+        page.write(page.tables(rows))
+    print(f"{len(rows)} conversations, {len(wrong)} differences")
+    return 1 if wrong else 0
+
+
+def found(stage: Stage, played: list[Row]) -> tuple[list[Row], list[str]]:
+    """The whole rows, and what is not as it should be.
+
+    Stops the gateway: its books are read when all is written.
+    """
+    assert stage.gateway.stop() == 0, "".join(stage.gateway.said)
+    stage.gateway.verify()
+    rows, ledger = with_records(stage, played), stage.gateway.charges()
+    return rows, [line for row in rows for line in differences(row, ledger)]
+
+
+def conversations(stage: Stage, program: Program) -> list[Row]:
+    """All that this program is tried with."""
+    try:
+        rows = [play(stage, program, way, model) for way in program.ways for model in way.models]
+    except Unavailable as reason:
+        print(f"{program.name}: not tried: {reason}", flush=True)
+        return []
+    print(f"{program.name}: {len(rows)} conversations", flush=True)
+    return rows
+
+
+if __name__ == "__main__":
+    sys.exit(main())
