@@ -8,7 +8,7 @@ import pytest
 
 from latchway.ledger import made
 from latchway.ledger.database import make_tables
-from latchway.wire.marks import MARKS_MAX, mark
+from latchway.wire.marks import mark
 
 A, B, C = mark("resp_a"), mark("rs_b"), mark("conv_c")
 
@@ -48,9 +48,19 @@ def test_it_expires_and_what_is_made_again_is_new(connection: sqlite3.Connection
     assert made.find(connection, "alice", [A], 1000) == "b/m"
 
 
-def test_as_many_as_a_request_can_hold_are_looked_up(connection: sqlite3.Connection) -> None:
-    many = [mark(str(n)) for n in range(MARKS_MAX)]
-    assert made.find(connection, "alice", [A, *many], 0) == "a/m"
+@pytest.mark.parametrize("before", [0, 1])
+@pytest.mark.parametrize("behind", [0, made.MARKS_AT_ONCE, 3 * made.MARKS_AT_ONCE + 1])
+def test_none_hides_behind_the_others(
+    connection: sqlite3.Connection, before: int, behind: int
+) -> None:
+    own = [mark(str(n)) for n in range(before + behind)]
+    many = [*own[:before], A, *own[before:]]
+    assert made.find(connection, "alice", many, 0) == "a/m"
+    assert made.is_anothers(connection, "bob", many, 0)
+    made.put(connection, "alice", "b/m", own, 1000)
+    assert made.find(connection, "alice", many, 0) == ("b/m" if behind else "a/m")
+    made.put(connection, "bob", "b/m", own, 1000)
+    assert made.is_anothers(connection, "bob", many, 0)
 
 
 def test_the_oldest_are_deleted_a_step_at_a_time(connection: sqlite3.Connection) -> None:

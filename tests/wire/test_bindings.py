@@ -9,15 +9,14 @@ import msgspec
 import pytest
 
 from latchway.wire.bindings import (
-    BRACKETS_MAX,
     DEPTH_MAX,
     PATH_CHARACTERS,
     TABLE,
-    UNCOUNTED_BYTES,
     Bonds,
     Unsearchable,
     search,
 )
+from latchway.wire.brackets import BRACKETS_MAX, UNCOUNTED_BYTES
 from latchway.wire.marks import mark
 from latchway.wire.members import members_of
 
@@ -297,15 +296,47 @@ def test_a_number_beyond_all_bounds_is_refused_by_field() -> None:
         search(members_of(b'{"input":[{"x":1e999}]}'))
 
 
-def test_a_field_too_large_to_search_counts_as_bound() -> None:
-    brackets = b"[" + b",".join([b"[[]]"] * BRACKETS_MAX) + b"]"
-    assert search(members_of(b'{"image":' + brackets + b"}")) == Bonds("image", outside=True)
-    braces = b"[" + b",".join([b"{   }"] * (BRACKETS_MAX + 1)) + b"]"
-    assert search(members_of(b'{"image":' + braces + b"}")) == Bonds("image", outside=True)
-    text = b'"' + b"[" * (UNCOUNTED_BYTES + 1) + b'"'
-    assert search(members_of(b'{"input":' + text + b"}")) == Bonds()
-    long = b'[{"role":"user","content":"' + b"word " * UNCOUNTED_BYTES + b'"}]'
-    assert search(members_of(b'{"input":' + long + b"}")) == Bonds()
+@pytest.mark.parametrize("entry", [b"[[]]", b"{   }"])
+@pytest.mark.parametrize("field", ["image", "input"])
+def test_a_field_too_large_to_search_is_refused(field: str, entry: bytes) -> None:
+    """What names another owner's things must not hide in it."""
+    large = b"[" + b",".join([entry] * (BRACKETS_MAX + 1)) + b"]"
+    with pytest.raises(Unsearchable, match=str(BRACKETS_MAX)) as fault:
+        search(members_of(b'{"%b":%b}' % (field.encode(), large)))
+    assert fault.value.field == field
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"word " * UNCOUNTED_BYTES, b"[" * (UNCOUNTED_BYTES + 1), b'\\"{' * UNCOUNTED_BYTES],
+    ids=["words", "brackets", "quotes"],
+)
+def test_a_text_is_never_too_large(content: bytes) -> None:
+    for value in (b'"%b"' % content, b'[{"role":"user","content":"%b","x":1}]' % content):
+        assert search(members_of(b'{"input":%b}' % value)) == Bonds()
+
+
+def test_where_a_list_belongs_anything_else_is_searched_too() -> None:
+    found = bonds(input={"type": "item_reference", "id": "m"}, tools={"container": "c"})
+    assert found.origin_field == "input"
+    assert found.held == (mark("m"), mark("c"))
+
+
+HELD: list[tuple[Json, list[str]]] = [
+    (tool(type="file_search", vector_store_ids=["vs_1", "vs_2"]), ["vs_1", "vs_2"]),
+    (tool(type="x", thing_ids=[{"id": "t_1"}, 7, {"id": None}]), ["t_1"]),
+    ({"thing_id": {"id": "t_1"}}, ["t_1"]),
+    ({"prompt": {"id": "pmpt_1", "variables": {"f": {"type": "input_file", "file_id": "f_1"}}}},
+     ["pmpt_1", "f_1"]),
+    (items({"type": "image_generation_call", "id": "ig_1", "result": "", "x": [], "y": {}}),
+     ["ig_1"]),
+    (part(type="input_image", image_url="https://images.example/cat.png"), []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fields", "names"), HELD)
+def test_all_that_binds_by_a_name_is_held_by_it(fields: Json, names: list[str]) -> None:
+    assert bonds(**fields).held == tuple(map(mark, names))
 
 
 def test_a_reported_path_is_bounded() -> None:

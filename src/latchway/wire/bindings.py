@@ -8,22 +8,16 @@ containers or secrets do not belong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 import msgspec
 
-from latchway.wire import plain
-from latchway.wire.marks import MARKS_MAX, mark
+from latchway.wire import brackets, plain
+from latchway.wire.marks import mark
 from latchway.wire.members import DEPTH_MAX
-
-UNCOUNTED_BYTES = 512 << 10
-"""Of a field up to which its brackets are not counted first: they cannot be too many."""
-
-BRACKETS_MAX = 150_000
-"""In a field that is searched: about a third of a second. One with more counts as bound."""
 
 PATH_CHARACTERS = 200
 """Of a reported path: it is for people, and its names are the client's."""
@@ -108,6 +102,8 @@ BARE = Rule(Where.OBJECT, "", bool, "only an id: an item that its origin has kep
 """The row that no name leads to: an object of the input that has an id and says nothing besides."""
 
 SAYS_NOTHING = frozenset({"id", "type", "status", "role", "phase", "object"})
+NOTHING: tuple[Any, ...] = (None, "", [], {})
+"""Members beside an id, and values of any others, that are not what it is the id of."""
 
 CLIENTS_OWN = "client_metadata"
 """A field of which only the turn state is looked at: its other ids are the client's."""
@@ -139,6 +135,7 @@ _OF_REQUEST, _OF_MEMBER, _OF_OBJECT = map(_named, (Where.REQUEST, Where.MEMBER, 
 _OF_SUFFIX = _named(Where.SUFFIX)
 _SUFFIXES = tuple(_OF_SUFFIX)
 _NESTED = (dict, list)
+LIST = ord("[")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +157,7 @@ class Unsearchable(Exception):
         self.field, self.why = field, why
 
 
+_LARGE = f"holds more than {brackets.BRACKETS_MAX} objects and lists"
 _DEEP = f"is nested deeper than {DEPTH_MAX} levels"
 
 
@@ -173,7 +171,7 @@ def search(fields: Mapping[str, msgspec.Raw]) -> Bonds:
             found.field(name, raw)
         except RecursionError:
             raise Unsearchable(name, _DEEP) from None
-    held = tuple(found.held)[-MARKS_MAX:]
+    held = tuple(found.held)
     return Bonds(found.origin, found.encrypted, found.acting, found.outside, held)
 
 
@@ -184,15 +182,16 @@ def _member_rule(name: str) -> Rule | None:
     return rule
 
 
-def _is_too_large(raw: msgspec.Raw) -> bool:
-    if len(memoryview(raw)) <= UNCOUNTED_BYTES:
-        return False
-    data = bytes(raw)
-    return data.count(b"{") + data.count(b"[") > BRACKETS_MAX
-
-
 def _says_nothing(item: Mapping[str, Any]) -> bool:
-    return all(value is None or name in SAYS_NOTHING for name, value in item.items())
+    return all(value in NOTHING or name in SAYS_NOTHING for name, value in item.items())
+
+
+def _names(value: Any) -> Iterator[str]:
+    """The ids in what a rule is about: itself, its `id`, or those of a list's entries."""
+    for each in value if isinstance(value, list) else (value,):
+        named = each.get("id") if isinstance(each, dict) else each
+        if isinstance(named, str):
+            yield named
 
 
 class _Search:
@@ -211,10 +210,11 @@ class _Search:
     def field(self, name: str, raw: msgspec.Raw) -> None:
         """A field of the request itself; read only if something in it could bind."""
         rule = _OF_REQUEST.get(name) or _member_rule(name)
-        nested = memoryview(raw)[0] in b"{["
-        if nested and _is_too_large(raw):
-            self.origin, self.outside = self.origin or name, True
-        elif nested and name in plain.FIELDS:
+        first = memoryview(raw)[0]
+        nested = first in b"{["
+        if nested and brackets.are_too_many(raw):
+            raise Unsearchable(name, _LARGE)
+        if first == LIST and name in plain.FIELDS:
             self.entries(name, raw)
         elif nested or rule is not None:
             value = _decoded(name, raw)
@@ -238,9 +238,8 @@ class _Search:
         if rule is None or not rule.binds(value):
             return
         self.outside = self.outside or rule.outside
-        known_by = value.get("id") if isinstance(value, dict) else value
-        if isinstance(known_by, str) and not rule.portable:
-            self.held[mark(known_by)] = None
+        if not rule.portable:
+            self.held.update((mark(name), None) for name in _names(value))
         if rule.encrypted:
             self.encrypted = self.encrypted or self.place(name)
         elif not rule.portable:

@@ -16,7 +16,7 @@ MARK_BYTES = 12
 """Of a digest. Two things of one owner share one by chance once in 10^28 pairs."""
 
 MARKS_MAX = 1024
-"""Of one request or answer; what is beyond is not known again. Answers have about ten items."""
+"""Of one answer; what is beyond is not known again. Answers have about ten items."""
 
 NO_ITEM = msgspec.Raw()
 
