@@ -12,7 +12,7 @@ PROVEN := src/latchway/turn/*,src/latchway/wire/*,src/latchway/routes/select.py
 PROVEN := $(PROVEN),src/latchway/ledger/prices.py,src/latchway/ledger/reservation.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lock lock-splits mutants mutant mutate lint format docs clients agents fuzz sim sim-long sim-bugs explore wheel relock clean
+.PHONY: help run demo test lock lock-splits mutants mutant mutate lint format docs clients agents fuzz sim sim-long sim-bugs explore wheel relock bench bench-programs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,8 +29,8 @@ test: lint ## all that CI runs: format, lint, types, tests, coverage, the reposi
 	$(BIN)/coverage report --skip-covered --include='$(PROVEN)' --fail-under=100
 
 lint: $(READY) ## format check, lint, strict types
-	$(BIN)/ruff format --check src tests tools
-	$(BIN)/ruff check src tests tools
+	$(BIN)/ruff format --check src tests tools bench
+	$(BIN)/ruff check src tests tools bench
 	$(BIN)/mypy
 
 lock: $(READY) ## play every scenario anew, write its fixtures and LOCK, print the difference
@@ -49,8 +49,8 @@ mutate: $(READY) ## break every line of the proven sources in small ways; a quar
 	PYTHONPATH=tests $(BIN)/python -m mutants.mutate
 
 format: $(READY) ## rewrite src and tests in the one format
-	$(BIN)/ruff format src tests tools
-	$(BIN)/ruff check --fix src tests tools
+	$(BIN)/ruff format src tests tools bench
+	$(BIN)/ruff check --fix src tests tools bench
 
 docs: $(READY) ## print the pages of docs/ that are made from tables
 	$(BIN)/python tools/print_docs.py
@@ -77,6 +77,17 @@ clients: $(READY) ## real clients against every way of failing; minutes, a netwo
 agents: $(READY) ## agent SDKs and Codex, each turn of theirs failing before output; needs a network
 	cd tests && ../$(BIN)/python -m agents.run
 
+bench: $(READY) bench-programs ## what a turn costs, beside other gateways; WORKLOADS=, SUBJECTS=, TRANSPORTS=, RUNS=
+	PYTHONPATH=tests $(BIN)/python -m bench $(if $(RUNS),--runs $(RUNS)) \
+		$(if $(SECONDS),--seconds $(SECONDS)) $(if $(WORKLOADS),--workloads '$(WORKLOADS)') \
+		$(if $(SUBJECTS),--subjects '$(SUBJECTS)') $(if $(TRANSPORTS),--transports '$(TRANSPORTS)')
+
+bench-programs: .bench/bin/upstream .bench/bin/load
+
+.bench/bin/%: bench/%.c $(wildcard bench/*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -O2 -Wall -Wextra -Werror -o $@ $<
+
 wheel: $(READY) ## build dist/latchway-*.whl
 	$(BIN)/pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 
@@ -90,7 +101,7 @@ LOCK := --system-certs pip compile --quiet --upgrade --universal --python-versio
 	--no-emit-index-url --no-emit-find-links --no-header
 
 clean: ## remove what was built; .venv too
-	rm -rf $(VENV) .clients dist build .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .clients .bench dist build .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

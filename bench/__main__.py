@@ -1,0 +1,124 @@
+"""`make bench`: every subject under every workload, so many passes; a table, and lines of JSON.
+
+A pass runs all subjects one after the other, so that what they are compared with was measured in
+the same minute. What cannot be run is named, with the reason, and the rest goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+
+from bench.measure import PROGRAMS, Bench, Failed
+from bench.processes import Cores, allow_sockets
+from bench.results import line
+from bench.subjects import HTTP, SUBJECTS, WEBSOCKET
+from bench.table import Block, block
+from bench.workloads import SECONDS_MOST, Unknown, Workload, chosen
+from clients.environments import Unavailable
+
+RESULTS = PROGRAMS.parent / "results"
+
+SOCKETS_EACH = 2.2
+"""Of a subject for each connection: the client's, the upstream's, and some room."""
+
+DEFAULT_WORKLOADS = "short bulk paced memory growth"
+
+RUNS = 5
+SECONDS = 5.0
+WARM_SECONDS = 1.0
+
+
+def main() -> int:
+    options = _options()
+    if not (PROGRAMS / "load").exists():
+        print("bench: the load generator is not built; say `make bench`", file=sys.stderr)
+        return 2
+    cores, sockets = Cores.shared_out(), allow_sockets()
+    _say_where(options, cores)
+    bench = Bench(PROGRAMS.parent / "runs", cores, options.seconds, options.warm)
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    file = RESULTS / time.strftime("%Y%m%d-%H%M%S.jsonl")
+    for workload in options.workloads:
+        if SOCKETS_EACH * workload.connections > sockets:
+            print(f"\n{workload.name}: left out, only {sockets} sockets may be open here")
+            continue
+        for transport in options.transports:
+            _compare(bench, workload, transport, options, file)
+    print(f"\nevery run: {file}")
+    return 0
+
+
+def _compare(
+    bench: Bench,
+    workload: Workload,
+    transport: str,
+    options: argparse.Namespace,
+    file: Path,
+) -> None:
+    """All passes of one workload over one transport, and what they say together."""
+    runs: Block = {}
+    failures: dict[str, None] = {}
+    for number in range(1, options.runs + 1):
+        for subject in options.subjects:
+            if transport not in subject.transports:
+                continue
+            try:
+                run = bench.run(workload, transport, subject, number)
+            except (Failed, Unavailable) as reason:
+                failures[f"{subject.name}: no result: {reason}"] = None
+                continue
+            if run.counted.failed:
+                failures[f"{subject.name}: connections failed, see {file.name}"] = None
+            runs.setdefault(subject.name, []).append(run)
+            with file.open("ab") as lines:
+                lines.write(line(run))
+    print(block(workload, transport, runs, list(failures)), flush=True)
+
+
+def _say_where(options: argparse.Namespace, cores: Cores) -> None:
+    """On which machine, and how: no figure means anything without it."""
+    pinned = (
+        f"the subject on core {cores.subject}, load and upstream on {cores.load}"
+        if cores.subject
+        else "nothing is pinned: fewer than two cores, or no taskset"
+    )
+    load = ", ".join(f"{share:.1f}" for share in os.getloadavg())
+    print(
+        f"bench: {platform.system()} {platform.release()}, Python {platform.python_version()}, "
+        f"{os.cpu_count()} cores, load {load}; {pinned}\n"
+        f"bench: {options.runs} runs each: {options.warm:g} s of warm-up, {options.seconds:g} s "
+        "measured; the median, ± the whole spread\n"
+        "bench: others: CPU used by nobody of the benchmark, per cent of a core; above 5 on any "
+        "row, no figure of it means much",
+        flush=True,
+    )
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
+    parser.add_argument("--runs", type=int, default=RUNS, help="passes; default: %(default)s")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="measured in each run")
+    parser.add_argument("--warm", type=float, default=WARM_SECONDS, help="seconds before that")
+    parser.add_argument("--workloads", default=DEFAULT_WORKLOADS, help="names or groups")
+    parser.add_argument("--subjects", default=" ".join(each.name for each in SUBJECTS))
+    parser.add_argument("--transports", default=f"{HTTP} {WEBSOCKET}")
+    options = parser.parse_args()
+    try:
+        options.workloads = list(chosen(options.workloads.split()))
+    except Unknown as fault:
+        parser.error(str(fault))
+    options.subjects = [each for each in SUBJECTS if each.name in options.subjects.split()]
+    options.transports = options.transports.split()
+    longest = max(each.ramp_seconds for each in options.workloads)
+    if longest + options.warm + options.seconds > SECONDS_MOST:
+        parser.error(f"a run may take {SECONDS_MOST:g} s with its ramp of {longest:g} s")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())
