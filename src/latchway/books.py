@@ -95,7 +95,8 @@ class Books:
         assert self._money is not None
         why = WHY_FORGIVEN.get(failure or "", "upstream_broke")
         closing, self._bill = bill.close(command, self._money, why)
-        closing = replace(closing, made=(*self._still_used(), *closing.made))
+        made = (*self._still_used(), *closing.made)
+        closing = replace(closing, made=made, repeated=self._asked.request.compacts)
         if closing.loss_reason == "above_reservation":
             log.warning("alarm: turn %s cost more than was reserved", closing.request_id)
         if self._charge is not None:

@@ -166,6 +166,8 @@ class Closing:
     route: str | None
     made: tuple[bytes, ...] = ()
     """Marks of what `route` made for the turn's owner (wire/marks.py), remembered with it."""
+    repeated: bool = False
+    """What the request said may be among them, as in a compaction's answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,3 +86,14 @@ def test_what_another_had_is_nobodys(connection: sqlite3.Connection) -> None:
     assert not made.is_anothers(connection, "bob", [A], 1000)
     made.put(connection, "bob", "b/m", [A], 500)
     assert made.is_anothers(connection, "bob", [A], 999), "its own has expired"
+
+
+def test_what_is_said_again_stays_whose_it_was(connection: sqlite3.Connection) -> None:
+    made.put(connection, "bob", "b/m", [A, C], 2000, repeated=True)
+    assert made.find(connection, "bob", [A], 0) is None
+    assert made.find(connection, "bob", [C], 0) == "b/m"
+    made.put(connection, "alice", "c/m", [A], 3000, repeated=True)
+    assert made.find(connection, "alice", [A], 2999) == "c/m", "its own, said again, is new again"
+    made.put(connection, "bob", "b/m", [A], 3000)
+    made.put(connection, "bob", "c/m", [A], 4000, repeated=True)
+    assert made.find(connection, "bob", [A], 3999) == "c/m", "what both have is each one's own"

@@ -16,7 +16,7 @@ from latchway.wire.bindings import (
     Unsearchable,
     search,
 )
-from latchway.wire.brackets import BRACKETS_MAX, UNCOUNTED_BYTES
+from latchway.wire.brackets import BRACKETS_MAX
 from latchway.wire.marks import mark
 from latchway.wire.members import members_of
 
@@ -304,16 +304,6 @@ def test_a_field_too_large_to_search_is_refused(field: str, entry: bytes) -> Non
     with pytest.raises(Unsearchable, match=str(BRACKETS_MAX)) as fault:
         search(members_of(b'{"%b":%b}' % (field.encode(), large)))
     assert fault.value.field == field
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"word " * UNCOUNTED_BYTES, b"[" * (UNCOUNTED_BYTES + 1), b'\\"{' * UNCOUNTED_BYTES],
-    ids=["words", "brackets", "quotes"],
-)
-def test_a_text_is_never_too_large(content: bytes) -> None:
-    for value in (b'"%b"' % content, b'[{"role":"user","content":"%b","x":1}]' % content):
-        assert search(members_of(b'{"input":%b}' % value)) == Bonds()
 
 
 def test_where_a_list_belongs_anything_else_is_searched_too() -> None:

@@ -11,6 +11,11 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 
 PUT = "INSERT OR REPLACE INTO made (owner, mark, route, made_ms) VALUES (?, ?, ?, ?)"
+PUT_IF_NEW = (
+    "INSERT OR REPLACE INTO made (owner, mark, route, made_ms) SELECT ?1, ?2, ?3, ?4"
+    " WHERE NOT EXISTS (SELECT 1 FROM made WHERE mark = ?2 AND owner <> ?1)"
+    " OR EXISTS (SELECT 1 FROM made WHERE mark = ?2 AND owner = ?1)"
+)
 FIND = "SELECT mark, route FROM made WHERE owner = ? AND made_ms > ? AND mark IN ({})"
 ANOTHERS = (
     "SELECT 1 FROM made AS other WHERE owner <> ?1 AND made_ms > ?2 AND mark IN ({})"
@@ -31,10 +36,18 @@ PRUNE = (
 
 
 def put(
-    connection: sqlite3.Connection, owner: str, route: str, marks: Iterable[bytes], now_ms: int
+    connection: sqlite3.Connection,
+    owner: str,
+    route: str,
+    marks: Iterable[bytes],
+    now_ms: int,
+    *,
+    repeated: bool = False,
 ) -> None:
-    """`route` made these for `owner`; what is made again is new again."""
-    connection.executemany(PUT, [(owner, mark, route, now_ms) for mark in marks])
+    """`route` made these for `owner`; what is made again is new again. `repeated`: it may have said
+    again what it was told, and what another owner has does not become one's own by that."""
+    query = PUT_IF_NEW if repeated else PUT
+    connection.executemany(query, [(owner, mark, route, now_ms) for mark in marks])
 
 
 def find(
@@ -46,7 +59,7 @@ def find(
     """
     for some in _some_at_once(marks[::-1]):
         query = FIND.format(",".join("?" * len(some)))
-        found = dict(connection.execute(query, (owner, since_ms, *some)))
+        found: dict[bytes, str] = dict(connection.execute(query, (owner, since_ms, *some)))
         if found:
             return next(found[mark] for mark in some if mark in found)
     return None

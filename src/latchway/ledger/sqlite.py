@@ -219,12 +219,15 @@ class Book:
         self._add_closing_entries(turn, closing)
         self._close_row(turn.id, closing)
         if closing.route is not None:
-            made.put(self.connection, turn.owner, closing.route, closing.made, self.now_ms())
+            made.put(
+                self.connection, turn.owner, closing.route, closing.made, self.now_ms(),
+                repeated=closing.repeated,
+            )  # fmt: skip
         return Granted()
 
     def remember(self, owner: str, route: str, marks: Sequence[bytes]) -> Granted:
-        """Note who made what (`ledger.made`)."""
-        made.put(self.connection, owner, route, marks, self.now_ms())
+        """Note who made what (`ledger.made`), by an answer that may list what a client wrote."""
+        made.put(self.connection, owner, route, marks, self.now_ms(), repeated=True)
         return Granted()
 
     def _turn(self, request_id: str) -> _Turn:

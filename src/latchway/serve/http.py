@@ -235,11 +235,13 @@ class HttpConnection(asyncio.Protocol):
         return self.transport is None or self.transport.is_closing()
 
     def _gone(self) -> None:
-        """The client has left: its turn hears of it. What it asked for next is never begun, for
-        the transport is closed by then."""
+        """The client has left: its turn hears of it, and nobody waits for its page. What it asked
+        for next is never begun, for the transport is closed by then."""
         if self._client is not None and self._driver is not None:
             self._client.gone = True
             self._driver.client_gone()
+        if self._task is not None:
+            self._task.cancel()
 
     def _leave_app(self) -> None:
         self._cancel_timer()

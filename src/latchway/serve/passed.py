@@ -9,10 +9,11 @@ same answer.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote_plus
 
 from latchway.ledger.database import LedgerFault
 from latchway.ports import Choice, Granted, Unavailable
@@ -38,6 +39,14 @@ BASE = "/v1"
 
 STREAM = {"true": True, "false": False}
 
+QUERY_CHARACTERS = 4096
+"""Of a query that is passed on: with a path before it, it still fits into one line of a head."""
+
+BAD_QUERY = f"The query must be escaped, and of at most {QUERY_CHARACTERS} characters."
+
+WORDS = re.compile("[/?&=;,]+")
+"""What parts the words of a path and a query, each of which may be the id of something."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -59,11 +68,11 @@ Whom = Callable[["App", "Incoming", str], Question]
 def keeper(app: App, incoming: Incoming, thing: str) -> Question:
     """A response or a conversation, which `thing` is the id of: the route that made it."""
     name = _maker(app, _owner(incoming), thing)
-    if name is None:
+    if name is None or _is_anothers(app, incoming, _words(incoming)):
         raise RequestFault("response_not_found", "")
     if incoming.headers.get(PIN_HEADER, name) != name:
         raise RequestFault("invalid_request", PINNED_ELSEWHERE.format("it"), PIN_HEADER)
-    _check_items(app, incoming)
+    _check_body(app, incoming)
     return _question(incoming, _enabled(route for route in _routes(app) if route.name == name))
 
 
@@ -82,7 +91,7 @@ def founder(app: App, incoming: Incoming, thing: str) -> Question:
     routes = [route for route in _routes(app) if pin in (None, route.name)]
     if not routes:
         raise RequestFault("invalid_request", NO_SUCH_PIN, PIN_HEADER)
-    _check_items(app, incoming)
+    _check_body(app, incoming)
     return _question(incoming, _enabled(routes))
 
 
@@ -101,19 +110,29 @@ def counter(app: App, incoming: Incoming, thing: str) -> Question:
     return replace(_question(incoming, route), body=body)
 
 
-def _check_items(app: App, incoming: Incoming) -> None:
-    """Items that a conversation is given: none of them may be another owner's."""
-    items = members_of(incoming.body).get("items") if incoming.body else None
-    if items is None:
-        return
+def _words(incoming: Incoming) -> list[bytes]:
+    """Marks of all that its path and its query can name; a number names nothing."""
+    words = map(unquote_plus, WORDS.split(f"{incoming.path}?{incoming.query}"))
+    return [mark(word) for word in words if not word.isdecimal()]
+
+
+def _check_body(app: App, incoming: Incoming) -> None:
+    """What a conversation is given, its items above all: none of it may be another owner's."""
+    fields = members_of(incoming.body) if incoming.body else {}
+    for name, raw in fields.items():
+        try:
+            held = search({"input" if name == "items" else name: raw}).held
+        except Unsearchable as fault:
+            raise RequestFault("invalid_request", f"`{name}` {fault.why}.", name) from None
+        if _is_anothers(app, incoming, held):
+            raise RequestFault("invalid_request", NOT_YOURS, name)
+
+
+def _is_anothers(app: App, incoming: Incoming, marks: Sequence[bytes]) -> bool:
     try:
-        anothers = app.ports.ledger.is_anothers(_owner(incoming), search({"input": items}).held)
-    except Unsearchable as fault:
-        raise RequestFault("invalid_request", f"`items` {fault.why}.", "items") from None
+        return app.ports.ledger.is_anothers(_owner(incoming), marks)
     except LedgerFault:
         raise RequestFault("ledger_unavailable", "") from None
-    if anothers:
-        raise RequestFault("invalid_request", NOT_YOURS, "items")
 
 
 def _question(incoming: Incoming, route: Route) -> Question:
@@ -152,8 +171,8 @@ def answer(
 ) -> None:
     """Ask, and pass on what is answered, as a page or as a stream."""
     try:
-        if not sound(incoming.query):
-            raise RequestFault("invalid_request", "The query must be escaped.")
+        if not sound(incoming.query) or len(incoming.query) > QUERY_CHARACTERS:
+            raise RequestFault("invalid_request", BAD_QUERY)
         question = whom(app, incoming, thing)
     except RequestFault as fault:
         pages.write(app, connection, incoming, fault)
@@ -195,7 +214,10 @@ async def _remembered(app: App, question: Question, marks: Sequence[bytes]) -> b
     if not marks:
         return True
     noted: asyncio.Future[Granted | Unavailable] = asyncio.get_running_loop().create_future()
-    app.ports.ledger.remember(question.owner, question.route.name, marks, noted.set_result)
+    app.ports.ledger.remember(
+        question.owner, question.route.name, marks,
+        lambda answer: None if noted.done() else noted.set_result(answer),
+    )  # fmt: skip
     return isinstance(await noted, Granted) or question.method == "GET"
 
 
