@@ -31,6 +31,8 @@ class Behaviour:
     """Does only the first call with a body fail, at whichever origin?"""
     keeps: bool = True
     """Is a response stored if the request does not say?"""
+    tells: bool = False
+    """Does an answer have its reasoning, by an id, also when nobody can send it back?"""
 
 
 class Refusal(Exception):
@@ -85,7 +87,7 @@ class Origin(Lab):
     def _answer(self, request: Item, behaviour: Behaviour) -> Reply:
         kept = behaviour.keeps if request.get("store") is None else request["store"]
         before = self._before(request)
-        output = answer(request, before, self._seal, kept=kept)
+        output = answer(request, before, self._seal, tells=kept or behaviour.tells)
         response = _response(request, output, self._usage)
         if kept:
             self._chains[response["id"]] = before + output

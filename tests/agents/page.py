@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 
-from agents.playing import Row
-from agents.roster import versions
+from agents.models import Scene
+from agents.playing import Record, Row
 from clients.checking import verdicts
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "agents.md"
-BEGIN, END = "<!-- printed by `make agents` -->", "<!-- end of what is printed -->"
+BEGIN, END = "<!-- {}: printed by `make agents` -->", "<!-- end -->"
 
 COLUMNS = (
     *("conversation", "first route", "sent back", "requests"),
@@ -25,14 +25,14 @@ def tables(rows: Iterable[Row]) -> str:
     """A table for each program, under its name and the versions that are installed."""
     parts: list[str] = []
     for program, own in groupby(rows, lambda row: row.program):
-        head = [f"### {program.name}", f"{versions(program)}.", "", HEAD]
+        installed = ", ".join(" ".join(each) for each in program.versions().items())
+        head = [f"### {program.name}", f"{installed}.", "", HEAD]
         parts.append("\n".join([*head, *(line(row) for row in own)]))
     return "\n\n".join(parts)
 
 
 def line(row: Row) -> str:
     """One conversation, as it was seen."""
-    said = Counter(each for record in row.records for each in verdicts(record))
     first, second = row.calls
     cells = (
         row.way.told,
@@ -40,19 +40,51 @@ def line(row: Row) -> str:
         ", ".join(sorted(row.sent)),
         str(len(row.records)),
         f"{first} + {second}",
-        ", ".join(f"{count} × {verdict}" for verdict, count in said.items()),
-        f"{sum(float(record['billing']['charged']) for record in row.records) * 1e6:.0f}",
+        _verdicts(row.records),
+        _charge(row.records),
         _seen(row),
     )
     return f"| {' | '.join(cells)} |"
 
 
-def write(printed: str) -> None:
-    """Put it in its place in the page."""
-    page = PAGE.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN)
-    after = rest.split(END)[1]
-    PAGE.write_text(f"{before}{BEGIN}\n{printed}\n{END}{after}", encoding="utf-8")
+def scenes(played: Iterable[Scene]) -> str:
+    """A table of the sessions with a real model."""
+    head = ["| first route, second route | requests | verdicts | tokens in, out | charge | seen |"]
+    return "\n".join([*head, f"|{'---|' * 6}", *(scene_line(scene) for scene in played)])
+
+
+def scene_line(scene: Scene) -> str:
+    last = [record["attempts"][-1]["usage"] for record in scene.records]
+    tokens = [f"{usage['input_tokens']}, {usage['output_tokens']}" for usage in last]
+    cells = (
+        scene.name,
+        str(len(scene.records)),
+        _verdicts(scene.records),
+        "; ".join(tokens),
+        _charge(scene.records),
+        f"{len(scene.told.answers)} answers",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def write(**printed: str) -> None:
+    """Put each part in its place in the page."""
+    text = PAGE.read_text(encoding="utf-8")
+    for name, part in printed.items():
+        before, rest = text.split(BEGIN.format(name))
+        after = rest.partition(END)[2]
+        text = f"{before}{BEGIN.format(name)}\n{part}\n{END}{after}"
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def _verdicts(records: Iterable[Record]) -> str:
+    said = Counter(each for record in records for each in verdicts(record))
+    return ", ".join(f"{count} × {verdict}" for verdict, count in said.items())
+
+
+def _charge(records: Iterable[Record]) -> str:
+    """In millionths of a USD."""
+    return f"{sum(float(record['billing']['charged']) for record in records) * 1e6:.0f}"
 
 
 def _seen(row: Row) -> str:

@@ -15,6 +15,10 @@ QUESTIONS = ("Is bridge {} open?", "And now?")
 """With the conversation's number: no two conversations begin alike."""
 
 
+Record = dict[str, Any]
+"""Of a turn, as `latchway requests` tells it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One conversation, by the name of its key."""
@@ -28,7 +32,7 @@ class Row:
     """At the first route's upstream and at the second's."""
     sent: frozenset[str]
     """What its requests held of things that their maker has kept or sealed."""
-    records: tuple[dict[str, Any], ...] = ()
+    records: tuple[Record, ...] = ()
     """Of its requests, in their order."""
 
     def __str__(self) -> str:
@@ -58,7 +62,7 @@ def play(stage: Stage, program: Program, way: Way, model: Model) -> Row:
 
 def with_records(stage: Stage, rows: Iterable[Row]) -> list[Row]:
     """The same, with what the gateway has written of each."""
-    records: dict[str, list[dict[str, Any]]] = {}
+    records: dict[str, list[Record]] = {}
     for record in stage.gateway.records():
         records.setdefault(record["key"], []).append(record)
     return [replace(row, records=tuple(records.get(row.key, ()))) for row in rows]

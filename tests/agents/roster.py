@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from agents.codex import NO_RETRIES, SOCKETS, codex
@@ -14,6 +15,7 @@ from agents.ways import (
     AT_THE_FIRST,
     CHAINED,
     CHAINED_ELSEWHERE,
+    LOST,
     PLAIN,
     SEALED_WAY,
     WHOLE,
@@ -21,6 +23,7 @@ from agents.ways import (
     Way,
 )
 from clients import environments
+from clients.roster import OLD
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,46 +31,56 @@ class Program:
     """`play` holds a conversation in a folder of its own; it raises Unavailable."""
 
     name: str
-    packages: tuple[str, ...]
-    """Of which the versions are told."""
+    versions: Callable[[], dict[str, str]]
+    """Of its packages, as they are installed; it raises Unavailable."""
     play: Callable[[Job, Path], Told]
     ways: tuple[Way, ...]
     raises: Mapping[str, str] = field(default_factory=dict)
-    """The class of its exception where a failure is delivered, by the failure's word."""
+    """The class of its exception where a failure is delivered, by the failure's word; `healthy`:
+    where it refers to reasoning that nobody has kept. None: it does not."""
     tries: int = 1
     """Requests that it makes of a turn whose failure is delivered."""
     refused: Mapping[str, int] = field(default_factory=dict)
     """Requests of a conversation that are refused, and that it goes on without, by their code."""
     names_its_last: bool = False
     """Does each request name the response before it, so that no other route may take it (R3)?"""
-    over_node: bool = False
 
 
-def versions(program: Program) -> str:
-    """Of its packages, as they are installed. Raises Unavailable."""
-    read = _of_modules if program.over_node else _of_distributions
-    return ", ".join(f"{name} {version}" for name, version in read(program.packages).items())
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Python packages that are installed together. `home`: the folder of its pins."""
+
+    name: str
+    home: Path = HERE
+
+    def plays(self, script: str, *words: str) -> Callable[[Job, Path], Told]:
+        """A program in it; the words go before the job."""
+
+        def play(job: Job, folder: Path) -> Told:
+            interpreter = environments.python(self.name, self.home)
+            return told_by([interpreter, str(PROGRAMS / script), *words], job, folder)
+
+        return play
+
+    def versions(self, *packages: str) -> Callable[[], dict[str, str]]:
+        """Asked of it when they are wanted."""
+
+        def read() -> dict[str, str]:
+            command = [environments.python(self.name, self.home), "-c", VERSIONS, *packages]
+            said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            return dict(zip(packages, said.split(), strict=True))
+
+        return read
 
 
-def _of_modules(packages: tuple[str, ...]) -> dict[str, str]:
+VERSIONS = "import sys; from importlib.metadata import version as v; print(*map(v, sys.argv[1:]))"
+
+
+def _modules(*packages: str) -> dict[str, str]:
+    """Versions of packages for Node."""
     _, folder = environments.node(HERE)
     files = {name: folder / "node_modules" / name / "package.json" for name in packages}
     return {name: json.loads(file.read_text("utf-8"))["version"] for name, file in files.items()}
-
-
-def _of_distributions(packages: tuple[str, ...]) -> dict[str, str]:
-    code = "import sys; from importlib.metadata import version as v; print(*map(v, sys.argv[1:]))"
-    command = [environments.python("agents", HERE), "-c", code, *packages]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return dict(zip(packages, said.split(), strict=True))
-
-
-def _in_python(script: str, *words: str) -> Callable[[Job, Path], Told]:
-    def play(job: Job, folder: Path) -> Told:
-        interpreter = environments.python("agents", HERE)
-        return told_by([interpreter, str(PROGRAMS / script), *words], job, folder)
-
-    return play
 
 
 def _in_node(job: Job, folder: Path) -> Told:
@@ -75,21 +88,37 @@ def _in_node(job: Job, folder: Path) -> Told:
     return told_by([node, str(PROGRAMS / "vercel.mjs"), str(modules)], job, folder)
 
 
-CODEX = ("@openai/codex",)
+SDK = Environment(OLD, environments.HERE)
+PYTHON = Environment("agents")
+CODEX = partial(_modules, "@openai/codex")
 SSE = (SEALED_WAY,)
-OVER_SOCKETS = (Way("sealed", SEALED_WAY.told, AT_THE_FIRST, sends=SEALED_WAY.sends),)
-ALL = (SEALED_WAY, PLAIN, CHAINED, CHAINED_ELSEWHERE, WHOLE, WHOLE_ELSEWHERE)
+OVER_SOCKETS = (replace(SEALED_WAY, words=AT_THE_FIRST),)
+ALL = (SEALED_WAY, PLAIN, LOST, CHAINED, CHAINED_ELSEWHERE, WHOLE, WHOLE_ELSEWHERE)
+
+LOOP = Program(
+    "A loop around openai-python",
+    SDK.versions("openai"),
+    SDK.plays("openai_loop.py"),
+    ALL,
+    raises={
+        "healthy": "NotFoundError",
+        "failed": "ResponseFailed",
+        "503": "InternalServerError",
+        "reset": "InternalServerError",
+    },
+)
+"""Its environment is that of `make test`."""
 
 AGENTS = (
-    Program("Codex CLI, over SSE", CODEX, codex(), SSE, over_node=True),
-    Program("Codex CLI, over SSE, no retries", CODEX, codex(NO_RETRIES), SSE, over_node=True),
+    LOOP,
+    Program("Codex CLI, over SSE", CODEX, codex(), SSE),
+    Program("Codex CLI, over SSE, no retries", CODEX, codex(NO_RETRIES), SSE),
     Program(
         "Codex CLI, over a WebSocket",
         CODEX,
         codex(SOCKETS),
         OVER_SOCKETS,
         refused={"unsupported_parameter": 2, "previous_response_not_found": 4},
-        over_node=True,
     ),
     Program(
         "Codex CLI, over a WebSocket, no retries",
@@ -97,14 +126,14 @@ AGENTS = (
         codex(SOCKETS + NO_RETRIES),
         OVER_SOCKETS,
         refused={"unsupported_parameter": 2, "previous_response_not_found": 2},
-        over_node=True,
     ),
     Program(
         "OpenAI Agents SDK",
-        ("openai-agents", "openai"),
-        _in_python("openai_agents.py"),
+        PYTHON.versions("openai-agents", "openai"),
+        PYTHON.plays("openai_agents.py"),
         ALL,
         raises={
+            "healthy": "NotFoundError",
             "failed": "ModelBehaviorError",
             "503": "InternalServerError",
             "reset": "InternalServerError",
@@ -112,24 +141,29 @@ AGENTS = (
     ),
     Program(
         "langchain-openai",
-        ("langchain-openai", "langchain-core", "openai"),
-        _in_python("langchain_chat.py"),
+        PYTHON.versions("langchain-openai", "langchain-core", "openai"),
+        PYTHON.plays("langchain_chat.py"),
         ALL,
-        raises={"failed": "ValueError", "503": "OpenAIAPIError", "reset": "OpenAIAPIError"},
+        raises={
+            "healthy": "OpenAIModelNotFoundError",
+            "failed": "ValueError",
+            "503": "OpenAIAPIError",
+            "reset": "OpenAIAPIError",
+        },
     ),
     Program(
         "pydantic-ai",
-        ("pydantic-ai-slim", "openai"),
-        _in_python("pydantic_agent.py"),
-        (SEALED_WAY, PLAIN),
+        PYTHON.versions("pydantic-ai-slim", "openai"),
+        PYTHON.plays("pydantic_agent.py"),
+        (SEALED_WAY, PLAIN, LOST),
         raises=dict.fromkeys(("each-failed", "each-503"), "ModelOverloadedError")
         | {"each-reset": "ModelServerError"},
         names_its_last=True,
     ),
     Program(
         "pydantic-ai, `openai_prompt_cache_diagnostics: False`",
-        ("pydantic-ai-slim", "openai"),
-        _in_python("pydantic_agent.py", "quiet"),
+        PYTHON.versions("pydantic-ai-slim", "openai"),
+        PYTHON.plays("pydantic_agent.py", "quiet"),
         ALL,
         raises={
             "failed": "ModelOverloadedError",
@@ -139,11 +173,11 @@ AGENTS = (
     ),
     Program(
         "Vercel AI SDK",
-        ("ai", "@ai-sdk/openai"),
+        partial(_modules, "ai", "@ai-sdk/openai"),
         _in_node,
-        (SEALED_WAY, WHOLE, WHOLE_ELSEWHERE),
-        raises=dict.fromkeys(("failed", "503", "reset"), "RetryError"),
+        (SEALED_WAY, PLAIN, LOST, WHOLE, WHOLE_ELSEWHERE),
+        raises=dict.fromkeys(("failed", "503", "reset"), "RetryError")
+        | {"healthy": "APICallError"},
         tries=3,
-        over_node=True,
     ),
 )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from agents import page
 from agents.checking import differences
+from agents.models import SCENES, Scene, play_scene
 from agents.playing import Row, play, with_records
 from agents.roster import AGENTS, Program
 from agents.stage import Stage, set_up
@@ -23,11 +24,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, set_up(Path(folder)) as stage:
         tried = [rows for program in AGENTS if (rows := conversations(stage, program))]
         rows, wrong = found(stage, [row for each in tried for row in each])
+    played = [scene for name in SCENES if (scene := real_model(name))]
+    wrong += [line for scene in played for line in scene.differences]
     for line in wrong:
         print(f"NOT AS IT SHOULD BE: {line}")
-    if not wrong and len(tried) == len(AGENTS):
-        page.write(page.tables(rows))
-    print(f"{len(rows)} conversations, {len(wrong)} differences")
+    if not wrong and len(tried) == len(AGENTS) and len(played) == len(SCENES):
+        page.write(conversations=page.tables(rows), models=page.scenes(played))
+    print(f"{len(rows)} conversations, {len(played)} with a real model, {len(wrong)} differences")
     return 1 if wrong else 0
 
 
@@ -51,6 +54,18 @@ def conversations(stage: Stage, program: Program) -> list[Row]:
         return []
     print(f"{program.name}: {len(rows)} conversations", flush=True)
     return rows
+
+
+def real_model(name: str) -> Scene | None:
+    """Codex with llama.cpp."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            scene = play_scene(Path(folder), name)
+    except Unavailable as reason:
+        print(f"{name}: not tried: {reason}", flush=True)
+        return None
+    print(f"{name}: {len(scene.records)} turns", flush=True)
+    return scene
 
 
 if __name__ == "__main__":

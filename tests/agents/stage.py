@@ -64,6 +64,8 @@ class Model:
     word: str
     keeps: bool
     """Do both origins store what does not say that it shall not be stored?"""
+    tells: bool = False
+    """Do both tell their reasoning by an id, also where it is not stored?"""
 
     @property
     def first(self) -> First:
@@ -72,10 +74,12 @@ class Model:
     @property
     def name(self) -> str:
         """It begins as those of OpenAI do: programs choose by it what they send."""
-        return f"gpt-5.6-{self.word}-{'keeps' if self.keeps else 'forgets'}"
+        kind = "keeps" if self.keeps else "forgets"
+        return f"gpt-5.6-{self.word}-{kind}{'-but-tells' if self.tells else ''}"
 
 
-MODELS = tuple(Model(word, keeps) for word in FIRSTS for keeps in (True, False))
+FORGETFUL = Model("healthy", keeps=False, tells=True)
+MODELS = (*(Model(word, keeps) for word in FIRSTS for keeps in (True, False)), FORGETFUL)
 
 
 class Stage:
@@ -120,7 +124,7 @@ def _origin(number: int, tried: set[bytes]) -> Origin:
 def _behaviour(model: Model, number: int) -> Behaviour:
     first = model.first
     fails = first.fails if number == 0 or first.anywhere else None
-    return Behaviour(fails, first.anywhere, model.keeps)
+    return Behaviour(fails, first.anywhere, model.keeps, model.tells)
 
 
 def _usage(input_tokens: int, output_tokens: int) -> dict[str, Any]:

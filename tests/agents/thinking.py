@@ -28,17 +28,17 @@ ENCRYPTED = "reasoning.encrypted_content"
 """Of `include`: a client that wants to send reasoning back without its being stored."""
 
 
-def answer(request: Item, items: list[Item], seal: str, *, kept: bool) -> list[Item]:
+def answer(request: Item, items: list[Item], seal: str, *, tells: bool) -> list[Item]:
     """The items that the model adds to those. `seal`: begins whatever it encrypts.
 
-    What it reasoned is told if it can be sent back: as the answer is `kept`, or sealed as asked.
+    `tells`: what it reasoned is there, by an id; sealed if the request asks for that.
     """
     said = _said_since_the_question(items)
     if len(said) == CALLS:
         return [_message(f"Done: {', '.join(said)}.")]
     if ENCRYPTED in (request.get("include") or ()):
         return [{**_reasoning(), "encrypted_content": seal + token_hex(32)}, _call(request)]
-    return [_reasoning(), _call(request)] if kept else [_call(request)]
+    return [_reasoning(), _call(request)] if tells else [_call(request)]
 
 
 def events(response: Item) -> list[Item]:

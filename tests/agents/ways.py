@@ -31,6 +31,8 @@ class Way:
     """Keys of FIRSTS that it is tried against."""
     keeps: bool = True
     """Do the routes store a request that does not say?"""
+    tells: bool = False
+    """Is the model one that tells its reasoning by an id, also where it is not stored?"""
     stored: bool = False
     """Are its turns stored?"""
     sends: frozenset[str] = frozenset()
@@ -40,7 +42,7 @@ class Way:
 
     @property
     def models(self) -> tuple[Model, ...]:
-        return tuple(Model(word, self.keeps) for word in self.words)
+        return tuple(Model(word, self.keeps, self.tells) for word in self.words)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -52,6 +54,13 @@ IDS = frozenset({REFERENCE, SEALED, BY_ID})
 
 SEALED_WAY = Way("sealed", "`store: false`, encrypted reasoning", sends=frozenset({SEALED}))
 PLAIN = Way("whole", "nothing said, routes that store nothing", keeps=False)
+LOST = Way(
+    "whole",
+    "the same, a model that reasons",
+    ("healthy",),
+    keeps=False,
+    tells=True,
+)
 CHAINED = Way(
     "chained",
     "stored, `previous_response_id`",

