@@ -145,6 +145,9 @@ class HttpConnection(asyncio.Protocol):
         """Law 10: whether a request was read or a page was made, it ends this connection alone."""
         log.error("fault in a request", exc_info=fault)
         self._busy = self._driver is not None
+        if not self._busy:  # it is told instead of all that waited behind it
+            self._waiting.clear()
+            self._reader.stopped = False
         self.on_unreadable("internal_error", None)
 
     # ---- requests
