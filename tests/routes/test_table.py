@@ -91,6 +91,9 @@ REFUSALS: list[tuple[str, Model, Request, str, str | None]] = [
     ("a pin to a disabled route", A_OFF, request("a"), "no_route_available", None),
     ("a pin away from home", AB, request("b", previous_response_id="resp_a"), "invalid_request",
      "x-latchway-route"),
+    ("a response that is not where the conversation is", AB,
+     request(conversation="conv_b", previous_response_id="resp_a"), "invalid_request",
+     "previous_response_id"),
     ("all disabled", ALL_OFF, request(), "no_route_available", None),
     ("a file without context_tokens", BARE, request(**FILE), "invalid_request",
      "input[0].content[0].file_id"),
@@ -156,6 +159,7 @@ def test_partial_input_needs_a_bound_only_where_it_costs(configured: Model, aske
         (request("a", previous_response_id="resp_a"), "a", Binding.CONTINUATION),
         (request(conversation="conv_b"), "b", Binding.CONTINUATION),
         (request(conversation={"id": "conv_b"}, **ENCRYPTED), "b", Binding.CONTINUATION),
+        (request(conversation="conv_b", previous_response_id="resp_b"), "b", Binding.CONTINUATION),
     ],
 )
 def test_while_the_first_is_set_aside_only_what_is_not_tied_to_it_goes_elsewhere(

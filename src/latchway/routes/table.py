@@ -27,6 +27,7 @@ PINNED_ELSEWHERE = (
     f"{PIN_HEADER} names another route than the one that made {{}}, and only there"
     " can it be continued; leave the header out."
 )
+MADE_APART = "This response and this conversation are kept in two places; send one of them."
 CONTINUED = {
     "conversation": "conversation_not_found",
     "previous_response_id": "previous_response_not_found",
@@ -149,11 +150,19 @@ class RouteTable:
         made_by = None
         for field, code in CONTINUED.items():
             thing = getattr(request, field)
-            if thing is not None:
-                made_by = self._known.maker(owner, [mark(thing)])
-                if made_by is None:
-                    return Choice(None, code, field)
+            if thing is None:
+                continue
+            maker = self._known.maker(owner, [mark(thing)])
+            if maker is None:
+                return Choice(None, code, field)
+            if made_by is not None and self._provider(made_by) != self._provider(maker):
+                return Choice(None, "invalid_request", field, MADE_APART)
+            made_by = maker
         return made_by
+
+    def _provider(self, route: str) -> str | None:
+        made_at = self._by_name.get(route)
+        return None if made_at is None else made_at.provider.name
 
     def _first_route(
         self, request: Request, model: Model, made_by: str | None, owner: str
