@@ -18,7 +18,7 @@ from latchway.turn.machine import Terms, Turn
 from lock import record, said
 from lock.money import RESERVED, TERMS
 from lock.record import Recorder, line
-from lock.script import CLOCKS, Scenario
+from lock.script import CLOCKS, NOT_OURS, Scenario
 
 MOST_TICKS_AT_ONCE = 10
 """No moment has more clocks than that: beyond, one does not move."""
@@ -126,8 +126,9 @@ class Bare:
         if self.route_choice == "fault":
             self._answer(on.RouteFault())
             return
-        chosen = place(self.head, failed)
-        self._answer(on.NoRoute() if chosen is None else on.RouteChosen(chosen))
+        refusal = refused(self.head)
+        chosen = None if refusal is not None else place(self.head, failed)
+        self._answer(refusal or (on.NoRoute() if chosen is None else on.RouteChosen(chosen)))
 
     def _ask_ledger(self, what: str) -> None:
         waiting = self.ledger[what]
@@ -230,16 +231,31 @@ def terms(scenario: Scenario, transport: str) -> Terms:
     )
 
 
+UNKNOWN = {
+    "continuation": on.NoRoute("previous_response_not_found", "previous_response_id"),
+    "continuation, conversation": on.NoRoute("conversation_not_found", "conversation"),
+}
+"""The refusal of what continues a thing that its owner has not."""
+
+
+def refused(head: Mapping[str, str]) -> on.NoRoute | None:
+    """Why no route may have it, whichever there are (R3)."""
+    made, binding = head.get("made"), head["binding"]
+    if made in NOT_OURS and binding in UNKNOWN:
+        return UNKNOWN[binding]
+    return on.NoRoute("invalid_request", "input") if made == "another" else None
+
+
 def place(head: Mapping[str, str], failed: str | None) -> Place | None:
     """The route that is next, and what else the turn must know of it."""
-    routes = _routes(head) if failed is None else _targets(head, failed)
+    routes = _first(head) if failed is None else _targets(head, failed)
     if not routes:
         return None
-    name, marks = next(iter(routes.items()))
-    binding, _, encrypted = head["binding"].partition(", ")
+    name, marks = min(routes.items(), key=lambda route: "aside" in route[1])
+    binding, _, how = head["binding"].partition(", ")
     bound = Binding.STORED if "stores" in marks else Binding(binding)
     another = bool(_targets(head, name))
-    made = Place(name, bound, another, kindred=bool(encrypted) and another)
+    made = Place(name, bound, another, kindred=how == "encrypted" and another)
     clocks: dict[str, Any] = {
         setting: float(seconds)
         for mark, setting in CLOCKS.items()
@@ -252,6 +268,17 @@ def _routes(head: Mapping[str, str]) -> dict[str, list[str]]:
     """Name to marks, of those that are enabled."""
     said = [route.split(":") for route in head["routes"].split()]
     return {name: marks for name, *marks in said if "disabled" not in marks}
+
+
+def _first(head: Mapping[str, str]) -> dict[str, list[str]]:
+    """Where the first attempt may go; what is tied to one place goes there, set aside or not."""
+    routes, binding = _routes(head), head["binding"]
+    maker = {name: marks for name, marks in routes.items() if name == head.get("made")}
+    tied = maker or dict(list(routes.items())[:1])
+    if binding == "origin_bound, encrypted" and maker:
+        kin = {name: marks for name, marks in routes.items() if _akin(marks, *maker.values())}
+        return maker | kin
+    return routes if binding in ("stateless", "stored", "origin_bound, compaction") else tied
 
 
 def _targets(head: Mapping[str, str], failed: str) -> dict[str, list[str]]:

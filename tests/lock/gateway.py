@@ -43,6 +43,9 @@ USUAL_CLOCKS = {
 }
 """Of a route that says nothing of them."""
 
+FAILURES = 5
+"""In a row, by which a route is set aside, where a script has such a one."""
+
 NEVER_SECONDS = 10.0**9
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Never used: upstreams in memory speak in the clear."""
@@ -72,7 +75,8 @@ class Gateway:
         self.secret, self.poor = self.book.add_key(), self.book.add_key("poor", credit=1)
         settings = settings_of(scenario)
         metrics = SeenMetrics(["m"], [route.name for route in settings.models["m"].routes])
-        self.routes = SeenRoutes(say, settings, self.clock.time)
+        self.routes = SeenRoutes(say, settings, self.clock.time, scenario.head["made"])
+        self._set_aside(scenario)
         self.upstreams = AskedUpstreams(say, settings, PLAIN, self.network.asked)
         ports = Ports(
             settings=settings,
@@ -86,6 +90,12 @@ class Gateway:
             served_by="host/1",
         )
         self.app = Numbered(ports, self.book.keys, InlineReader(self.book))
+
+    def _set_aside(self, scenario: Scenario) -> None:
+        """Routes that failed before the turn."""
+        for name, *marks in (each.split(":") for each in scenario.head["routes"].split()):
+            for _ in range(FAILURES if "aside" in marks else 0):
+                self.routes.attempt_ended(name, "R2.2", self.clock.time())
 
 
 def settings_of(scenario: Scenario) -> Settings:
@@ -110,7 +120,7 @@ def settings_of(scenario: Scenario) -> Settings:
         database=Path("none"),
         turn=turn,
         replay=ReplaySettings() if scenario.head["room"] == "yes" else ReplaySettings(0.0, 0),
-        health=HealthSettings(enabled=False),
+        health=HealthSettings(":aside" in scenario.head["routes"], FAILURES, NEVER_SECONDS),
         billing=BillingSettings(
             upstream_broke=said.get("upstream_broke", "free"),
             client_left=said.get("client_left", "estimate"),

@@ -24,6 +24,7 @@ TRANSPORTS = ("http", "websocket")
 
 USUAL = {
     "binding": "stateless",
+    "made": "",
     "routes": "a b",
     "client": "http websocket",
     "streamed": "yes",
@@ -37,11 +38,17 @@ USUAL = {
 
 `routes`: each a name, then maybe `:disabled`, `:stores` (what is not said to be stored is stored
 there), `:origin=NAME`, `:drops=FIELD` (its `drop_fields`) or a clock of its own (`CLOCKS`), in
-seconds. `binding: origin_bound, encrypted` is bound by encrypted items alone. `tools: acting` with
-the setting that forbids a replay then, `allowed` without it; `function`: one that the client runs.
+seconds; `:aside` is set aside when the turn begins. What follows a comma in `binding` says how it
+is bound (`stage.BOUND`). `made`: the route that made what the request continues or holds, or one of
+`NOT_OURS`; not said: a continuation's is a, and nobody knows who made the rest. `tools: acting`
+with the setting that forbids a replay then, `allowed` without it; `function`: one that the client
+runs.
 `room: no`: too many replays in flight. `bytes`: how the upstreams write, a dialect and manners
 (`spoken.DIALECTS`, `spoken.MANNERS`). `probe`: cases of PROBE.md that it shows.
 """
+
+NOT_OURS = ("nobody", "another")
+"""Nobody here has seen it; another owner has."""
 
 CLOCKS = {
     "hold": "hold_seconds",

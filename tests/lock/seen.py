@@ -27,24 +27,30 @@ from latchway.wire.marks import mark
 from latchway.wire.request import Request
 from lock import record
 from lock.record import line
+from lock.script import NOT_OURS
 
 BOOKED = "SELECT reserved, charged, loss, record FROM turn JOIN log USING (request_id)"
 
 Say = Callable[[str], None]
 
 
-CONTINUED = mark("resp_0")
+CONTINUED = frozenset(map(mark, ("resp_0", "conv_0")))
 """What a scripted continuation continues (lock/stage.py)."""
 
 
 class Known:
-    """What a script's request continues was made at route a; what else it holds, by nobody here."""
+    """Who made what a script's request continues or holds, as its head says (lock/script.py)."""
+
+    def __init__(self, made: str) -> None:
+        self._made = made
 
     def maker(self, owner: str, marks: Sequence[bytes]) -> str | None:
-        return "a" if CONTINUED in marks else None
+        if not marks or self._made in NOT_OURS:
+            return None
+        return self._made or ("a" if CONTINUED.intersection(marks) else None)
 
     def is_anothers(self, owner: str, marks: Sequence[bytes]) -> bool:
-        return False
+        return bool(marks) and self._made == "another"
 
 
 class OrderedFault(Exception):
@@ -54,8 +60,10 @@ class OrderedFault(Exception):
 class SeenRoutes(RouteTable):
     """`fault`: the next choice fails."""
 
-    def __init__(self, say: Say, settings: Settings, now: Callable[[], float]) -> None:
-        super().__init__(settings, Known(), now)
+    def __init__(
+        self, say: Say, settings: Settings, now: Callable[[], float], made: str = ""
+    ) -> None:
+        super().__init__(settings, Known(made), now)
         self._say = say
         self.fault = False
 

@@ -29,10 +29,16 @@ BOUND: dict[str, dict[str, Any]] = {
     "stateless": {},
     "stored": {"store": True},
     "continuation": {"previous_response_id": "resp_0"},
+    "continuation, conversation": {"conversation": {"id": "conv_0"}},
     "origin_bound": {"input": [{"type": "item_reference", "id": "msg_1"}]},
     "origin_bound, encrypted": {"input": [{"type": "reasoning", "encrypted_content": "gAAA"}]},
+    "origin_bound, compaction": {},
 }
 """What a request says that is bound so."""
+
+TURNS = "/v1/responses"
+PATHS = {"origin_bound, compaction": "/v1/responses/compact"}
+"""Where it is sent, if not to where turns are sent."""
 
 REST_SECONDS = 10.0
 """After a turn, for its upstream's connection to be closed."""
@@ -159,15 +165,16 @@ class Wire:
             self.client.send(Frame(Opcode.TEXT, body, True).serialize(mask=True))
         else:
             fields = {"content-type": "application/json", "content-length": str(len(body))}
-            self.client.send(self._head("POST", fields) + body)
+            path = PATHS.get(self.scenario.head["binding"], TURNS)
+            self.client.send(self._head("POST", fields, path) + body)
 
     def client_does(self, what: str) -> None:
         CLIENT[what](self.client)
 
-    def _head(self, method: str, fields: dict[str, str]) -> bytes:
+    def _head(self, method: str, fields: dict[str, str], path: str = TURNS) -> bytes:
         fields = {"host": "gateway", "authorization": f"Bearer {self._secret}", **fields}
         lines = [f"{name.replace('_', '-')}: {value}" for name, value in fields.items()]
-        return "\r\n".join([f"{method} /v1/responses HTTP/1.1", *lines, "", ""]).encode()
+        return "\r\n".join([f"{method} {path} HTTP/1.1", *lines, "", ""]).encode()
 
     def _heard(self, data: bytes) -> None:
         for told in self.ears.hear(data):

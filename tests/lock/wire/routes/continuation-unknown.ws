@@ -1,0 +1,1 @@
+text {"type":"error","status":400,"error":{"message":"No such previous response was made with a key of this owner; send the whole input.","type":"invalid_request_error","param":"previous_response_id","code":"previous_response_not_found","retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}

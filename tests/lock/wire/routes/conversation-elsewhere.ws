@@ -1,0 +1,1 @@
+text {"type":"response.completed","sequence_number":0,"attempt":1,"response":{"id":"resp_1","object":"response","created_at":1796000000,"status":"completed","model":"m","usage":{"input_tokens":10,"output_tokens":5,"total_tokens":15}}}

@@ -1,0 +1,1 @@
+text {"type":"error","status":400,"error":{"message":"No such conversation was made with a key of this owner; check the id.","type":"invalid_request_error","param":"conversation","code":"conversation_not_found","retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}

@@ -1,0 +1,1 @@
+text {"type":"error","status":400,"error":{"message":"This holds what no response of this key's owner has made; send items as they came, with the key that got them.","type":"invalid_request_error","param":"input","code":"invalid_request","retryable":false,"retry_after":null},"request_id":"req_000000000000000000000000"}
