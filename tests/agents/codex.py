@@ -12,8 +12,8 @@ from typing import Any
 from agents.job import HERE, Job, Told
 from clients import environments
 
-SECONDS = 300.0
-"""Of one question; a scripted model takes two, a real one on a busy machine minutes."""
+SECONDS = 900.0
+"""Of one question; a scripted model takes two, a real one on a busy machine some minutes."""
 
 FREE = "--dangerously-bypass-approvals-and-sandbox"
 """Its sandbox needs rights of the kernel that a container may lack; the model runs `echo` alone."""

@@ -67,14 +67,11 @@ def scene_line(scene: Scene) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def write(**printed: str) -> None:
-    """Put each part in its place in the page."""
-    text = PAGE.read_text(encoding="utf-8")
-    for name, part in printed.items():
-        before, rest = text.split(BEGIN.format(name))
-        after = rest.partition(END)[2]
-        text = f"{before}{BEGIN.format(name)}\n{part}\n{END}{after}"
-    PAGE.write_text(text, encoding="utf-8")
+def write(name: str, printed: str) -> None:
+    """Put a part in its place in the page."""
+    before, begin, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN.format(name))
+    after = rest.partition(END)[2]
+    PAGE.write_text(f"{before}{begin}\n{printed}\n{END}{after}", encoding="utf-8")
 
 
 def _verdicts(records: Iterable[Record]) -> str:

@@ -39,7 +39,7 @@ try {
       headers,
       stopWhen: stepCountIs(STEPS),
       providerOptions: { openai },
-      onError: ({ error }) => { throw error; },
+      onError: () => {}, // the stream tells of it, too; unsaid, it is printed
     });
     for await (const part of result.fullStream) if (part.type === "error") throw part.error;
     told.answers.push(await result.text);
