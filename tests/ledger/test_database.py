@@ -44,7 +44,7 @@ def test_a_commit_survives_the_loss_of_power(path: Path) -> None:
 def test_the_files_are_for_their_owner_alone(path: Path) -> None:
     Lock(path).take()
     connection = open_writer(path)
-    connection.execute("INSERT INTO epoch VALUES (1, 'host/1', 1)")
+    connection.execute("INSERT INTO epoch VALUES (1, 'host/1', 1, NULL)")
     modes = {file.name: file.stat().st_mode & 0o777 for file in path.parent.iterdir()}
     connection.close()
     assert set(modes) == {f"latchway.db{end}" for end in ("", "-wal", "-shm", ".lock")}
@@ -95,14 +95,14 @@ def test_a_reader_cannot_write(path: Path) -> None:
     open_writer(path).close()
     reader = open_reader(path)
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
-        reader.execute("INSERT INTO epoch VALUES (1, 'host/1', 1)")
+        reader.execute("INSERT INTO epoch VALUES (1, 'host/1', 1, NULL)")
     reader.close()
 
 
 def test_a_reader_sees_what_was_committed_beside_it(path: Path) -> None:
     writer = open_writer(path)
     reader = open_reader(path)
-    writer.execute("INSERT INTO epoch VALUES (1, 'host/1', 1)")
+    writer.execute("INSERT INTO epoch VALUES (1, 'host/1', 1, NULL)")
     assert reader.execute("SELECT count(*) FROM epoch").fetchone() == (1,)
     reader.close()
     writer.close()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from latchway.ledger.recovery import iso, recover
+from latchway.ledger import recovery
+from latchway.ledger.recovery import iso, recover, recover_epoch
 from latchway.ledger.sqlite import Book
 from latchway.ledger.verify import verify
 from latchway.log import store
@@ -100,6 +101,47 @@ def test_turns_of_this_process_are_left_alone(book: Book) -> None:
     assert recover(book, DAY_MS) == 0
     assert figures(book) == (1000, 0, 100)
     assert store.find(book.connection, "req_1") is None
+
+
+def test_of_one_worker_that_is_gone_and_of_no_other(book: Book) -> None:
+    with book.transaction():
+        gone, alive = (book.add_epoch(f"host/{pid}", book.epoch) for pid in (2, 3))
+        for name, epoch in (("req_1", gone), ("req_2", alive), ("req_3", gone), ("req_4", None)):
+            book.reserve(opening(name), epoch)
+        book.close(closing("req_3"))
+        assert recover_epoch(book, gone, DAY_MS) == 1
+    assert figures(book) == (1000, 40, 200)
+    for name, served_by in (("req_1", "host/2"), ("req_3", "host/2"), ("req_2", None)):
+        found = store.find(book.connection, name)
+        assert (found and found["served_by"]) == served_by
+    assert store.find(book.connection, "req_4") is None
+
+
+def test_what_was_given_back_was_not_charged(book: Book) -> None:
+    with book.transaction():
+        book.reserve(opening())
+        book.close(closing(loss=3, loss_reason="failed_attempt"))
+        book.give_back("req_1")
+    killed_and_restarted(book)
+    found = store.find(book.connection, "req_1")
+    assert found is not None
+    billing = found["billing"]
+    assert (billing["charged"], billing["refunded"]) == ("0.000000000", "0.000000100")
+    assert billing["operator_loss"] == "0.000000043"
+
+
+def test_a_turn_of_long_ago_that_was_open_is_logged_too(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recovery, "UNLOGGED_AMONG", 1)
+    with book.transaction():
+        for number in range(1, 5):
+            book.reserve(opening(f"req_{number}"))
+            if number != 2:
+                book.close(closing(f"req_{number}", made=()))
+    killed_and_restarted(book)
+    logged = [found["request_id"] for found in store.newest(book.connection, 10)]
+    assert logged[::-1] == ["req_2", "req_3", "req_4"], "since the oldest that was open"
 
 
 def test_it_can_be_killed_itself(book: Book) -> None:

@@ -135,5 +135,24 @@ def test_an_open_turn_needs_a_living_gateway(path: Path) -> None:
     assert "I-B3: turn req_4" in faults(path)[0], "none runs"
 
 
+def test_the_workers_of_one_gateway_are_alive_together(path: Path) -> None:
+    connection = open_writer(path)
+    book = book_of(connection)
+    lock = Lock(path)
+    assert lock.take()
+    with book.transaction():
+        book.reserve(opening("req_4"))
+        workers = [book.add_epoch(f"host/{pid}", book.epoch) for pid in (2, 3)]
+        for number, epoch in enumerate(workers, 5):
+            book.reserve(opening(f"req_{number}"), epoch)
+    assert faults(path) == [], "the gateway's own turn, and those of both workers"
+    with book.transaction():
+        book.begin_epoch("host/4")
+    said = [fault.partition(":")[2].partition(":")[0] for fault in faults(path)]
+    assert said == [" turn req_4", " turn req_5", " turn req_6"], "another one runs"
+    lock.release()
+    connection.close()
+
+
 def test_a_fault_reads_as_a_line() -> None:
     assert str(Fault("I-B1", "turn x", "is wrong")) == "I-B1: turn x: is wrong"

@@ -92,7 +92,7 @@ BUGS = (
          ("ledger/writer.py", "elif job.amends is not None and", "elif False and")),
     _bug("settled twice", ("ledger/sqlite.py", 'if turn.state != "open":', "if False:")),
     _bug("nothing is refunded after a crash",
-         ("ledger/recovery.py", "for request_id in orphans:", "for request_id in ():")),
+         ("ledger/recovery.py", "for _, request_id in orphans:", "for request_id in ():")),
     _bug("what lies unread behind a reset is lost",
          ("upstreams/connection.py", "            self._empty_socket()\n", "            pass\n")),
     _bug("a slow client keeps from being read what decides",

@@ -52,6 +52,8 @@ class Job:
     record: bool = False
     due: float = 0.0
     """When it is given up, on the loop's clock."""
+    epoch: int | None = None
+    """The worker's that asked for it; None: this process."""
     answered: bool = False
     given_up: bool = False
 

@@ -2,11 +2,12 @@
 
 A turn that is open in an older epoch has lost the process that served it. Nothing of it was durably
 settled, so nothing of it is charged: what it cost is the operator's loss, of an amount that nobody
-knows any more. It runs before the first new turn (I-B3).
+knows any more. It runs before the first new turn (I-B3); for a worker, as soon as it is gone.
 """
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,13 +21,20 @@ KILLED = "gateway_killed"
 
 UNLOGGED_AMONG = 10_000
 """The log is written behind the turns, at most a batch or two: a turn without a record is looked
-for among the last so many."""
+for among the last so many, and among all since the oldest that was open."""
+MOST_TURNS = 2**63 - 1
+"""The greatest number that SQLite has: no turn was open."""
 
-ORPHANS = "SELECT request_id FROM turn WHERE state = 'open' AND epoch < ?"
+OLDER, ONE = "epoch < ?1", "epoch = ?1"
+"""Whose turns: every process before this one, or one worker."""
+
+ORPHANS = "SELECT turn, request_id FROM turn WHERE state = 'open' AND {} ORDER BY turn"
 UNLOGGED = (
-    "SELECT turn.*, key, owner, served_by FROM turn JOIN account USING (account)"
-    " JOIN epoch USING (epoch) WHERE turn > (SELECT max(turn) FROM turn) - ? AND epoch < ?"
-    " AND opened_ms >= ? AND NOT EXISTS (SELECT 1 FROM log WHERE log.request_id = turn.request_id)"
+    "SELECT turn.*, key, owner, served_by, (SELECT coalesce(sum(amount), 0) FROM entry"
+    " WHERE entry.turn = turn.turn AND kind = 'adjust') AS given_back"
+    " FROM turn JOIN account USING (account) JOIN epoch USING (epoch)"
+    " WHERE turn > min((SELECT max(turn) FROM turn) - ?2, ?3) AND {}"
+    " AND opened_ms >= ?4 AND NOT EXISTS (SELECT 1 FROM log WHERE log.request_id = turn.request_id)"
 )
 
 
@@ -37,10 +45,22 @@ def recover(book: Book, keep_ms: int) -> int:
     number of turns that were refunded.
     """
     with book.transaction():
-        orphans = [row[0] for row in book.connection.execute(ORPHANS, (book.epoch,))]
-        for request_id in orphans:
-            book.close(refund(request_id, 0, KILLED))
-        _log_the_unlogged(book, book.now_ms() - keep_ms)
+        return _recover(book, OLDER, book.epoch, keep_ms)
+
+
+def recover_epoch(book: Book, epoch: int, keep_ms: int) -> int:
+    """The same for one worker that is gone, within the transaction that the caller has begun."""
+    return _recover(book, ONE, epoch, keep_ms)
+
+
+def _recover(book: Book, whose: str, epoch: int, keep_ms: int) -> int:
+    orphans = book.connection.execute(ORPHANS.format(whose), (epoch,)).fetchall()
+    for _, request_id in orphans:
+        book.close(refund(request_id, 0, KILLED))
+    before = orphans[0][0] - 1 if orphans else MOST_TURNS
+    query = UNLOGGED.format(whose)
+    values = (epoch, UNLOGGED_AMONG, before, book.now_ms() - keep_ms)
+    _log(book, book.connection.execute(query, values))
     return len(orphans)
 
 
@@ -59,8 +79,7 @@ def refund(request_id: str, loss: int, reason: str) -> Closing:
     )
 
 
-def _log_the_unlogged(book: Book, since_ms: int) -> None:
-    cursor = book.connection.execute(UNLOGGED, (UNLOGGED_AMONG, book.epoch, since_ms))
+def _log(book: Book, cursor: sqlite3.Cursor) -> None:
     names = [column[0] for column in cursor.description]
     for row in cursor.fetchall():
         store.put(book.connection, _record(dict(zip(names, row, strict=True))))
@@ -122,13 +141,15 @@ def _attempt(number: int, route: str, began_ms: int, *, last: bool) -> dict[str,
 
 
 def _billing(turn: dict[str, Any]) -> dict[str, Any]:
+    """What was given back was not charged: it is the operator's loss."""
+    charged = turn["charged"] - turn["given_back"]
     return {
         "currency": "USD",
         "reserved": format_usd(turn["reserved"]),
-        "charged": format_usd(turn["charged"]),
-        "refunded": format_usd(turn["reserved"] - turn["charged"]),
+        "charged": format_usd(charged),
+        "refunded": format_usd(turn["reserved"] - charged),
         "usage_source": turn["basis"],
-        "operator_loss": format_usd(turn["loss"]),
+        "operator_loss": format_usd(turn["loss"] + turn["given_back"]),
     }
 
 

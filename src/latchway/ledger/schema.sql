@@ -5,12 +5,13 @@
 -- turn never change; a third attempt, a second one on the same route, a second billed one, or more
 -- than was granted, is refused here.
 
--- One row for each start of a gateway on this database. An open turn of an older epoch has lost
--- the process that served it.
+-- One row for each start of a gateway on this database, and of each of its workers (`under`: the
+-- gateway's row). An open turn of a gateway before the last has lost the process that served it.
 CREATE TABLE epoch (
     epoch INTEGER PRIMARY KEY,
     served_by TEXT NOT NULL,
-    began_ms INTEGER NOT NULL
+    began_ms INTEGER NOT NULL,
+    under INTEGER REFERENCES epoch
 ) STRICT;
 
 -- A client key and its prepaid balance. `digest` is the SHA-256 of the whole secret; `grants` counts

@@ -18,7 +18,7 @@ from latchway.ledger.database import LedgerFault, roll_back
 from latchway.ports import Closing, Granted, Opening, Refused
 from latchway.settings import Price
 
-NEW_EPOCH = "INSERT INTO epoch VALUES (NULL, ?, ?)"
+NEW_EPOCH = "INSERT INTO epoch VALUES (NULL, ?, ?, ?)"
 TOUCH = "UPDATE epoch SET served_by = served_by WHERE epoch = ?"
 ACCOUNT = "SELECT account, key, unlimited FROM account WHERE key = ?"
 TAIL = (
@@ -112,22 +112,28 @@ class Book:
 
     def begin_epoch(self, served_by: str) -> None:
         """Turns opened from here on are this process's."""
-        cursor = self.connection.execute(NEW_EPOCH, (served_by, self.now_ms()))
-        self.epoch = cursor.lastrowid or 0
+        self.epoch = self.add_epoch(served_by)
+
+    def add_epoch(self, served_by: str, under: int | None = None) -> int:
+        """`under`: the epoch of the process for which this one, a worker, serves."""
+        epoch = self.connection.execute(NEW_EPOCH, (served_by, self.now_ms(), under)).lastrowid
+        assert epoch is not None
+        return epoch
 
     def touch(self) -> None:
         """Write something that changes nothing, to learn whether the database can be written."""
         self.connection.execute(TOUCH, (self.epoch,))
 
-    def reserve(self, opening: Opening) -> Granted | Refused:
-        """Open a turn with its first attempt, if the balance allows. A refusal writes nothing."""
+    def reserve(self, opening: Opening, epoch: int | None = None) -> Granted | Refused:
+        """Open a turn with its first attempt, if the balance allows. A refusal writes nothing.
+        `epoch`: of the worker whose turn it is."""
         account = self.account(opening.key)
         if account is None:
             raise LedgerFault(f"no key {opening.key!r}")
         available = self.tail(account).available
         if opening.amount > available and not account.unlimited:
             return Refused(needed=opening.amount, available=available)
-        turn = self._open(opening, account)
+        turn = self._open(opening, account, self.epoch if epoch is None else epoch)
         self.append(account, turn, opening.request_id, "reserve", opening.amount)
         return Granted()
 
@@ -151,14 +157,14 @@ class Book:
         row = self.connection.execute(TAIL, (account.id,)).fetchone()
         return Tail(*row) if row else Tail()
 
-    def _open(self, opening: Opening, account: Account) -> int:
+    def _open(self, opening: Opening, account: Account, epoch: int) -> int:
         price = self._price(opening.model, opening.price)
         turn = self.connection.execute(
             OPEN_TURN,
             (
                 opening.request_id,
                 account.id,
-                self.epoch,
+                epoch,
                 opening.model,
                 price,
                 opening.amount,

@@ -39,7 +39,11 @@ GRANTS = (
     " ON entry.account = account.account AND kind IN ('grant', 'adjust')"
     " GROUP BY account.account HAVING grants <> count(number) OR grants = 0"
 )
-OPEN = "SELECT request_id, epoch FROM turn WHERE state = 'open'"
+OPEN = (
+    "SELECT request_id, coalesce(under, epoch) FROM turn JOIN epoch USING (epoch)"
+    " WHERE state = 'open'"
+)
+LAST_GATEWAY = "SELECT coalesce(max(epoch), 0) FROM epoch WHERE under IS NULL"
 SETTLED = (
     "SELECT request_id, reserved, charged, billed, basis,"
     " input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens,"
@@ -156,9 +160,9 @@ def _sums(connection: sqlite3.Connection) -> Iterator[Fault]:
 
 
 def _open_turns(connection: sqlite3.Connection) -> Iterator[Fault]:
-    """I-B3: an open turn has a living gateway, the last one that began."""
+    """I-B3: an open turn has a living gateway, the last one that began, or a worker of it."""
     turns = connection.execute(OPEN).fetchall()
-    (epoch,) = connection.execute("SELECT coalesce(max(epoch), 0) FROM epoch").fetchone()
+    (epoch,) = connection.execute(LAST_GATEWAY).fetchone()
     if turns and not _gateway_runs(connection):
         epoch += 1
     for request_id, its_epoch in turns:

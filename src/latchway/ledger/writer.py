@@ -11,16 +11,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from latchway.ledger import keys, made, orders, recovery
+from latchway.ledger import jobs, keys, made, orders, recovery
 from latchway.ledger.committer import Committer, Job, Outcome
 from latchway.ledger.database import LedgerFault, Lock, open_reader, open_writer, take_lock
+from latchway.ledger.deadlines import Deadlines
 from latchway.ledger.keys import KeyFault
+from latchway.ledger.known import Known
 from latchway.ledger.sqlite import Book
 from latchway.log import store
 from latchway.ports import Closing, Granted, Opening, Refused, Unavailable, Written
@@ -33,8 +34,6 @@ PRUNE_SECONDS = 3600.0
 MS_PER_DAY = 86_400_000
 
 log = logging.getLogger(__name__)
-
-Found = TypeVar("Found")
 
 
 class Writer:
@@ -50,9 +49,8 @@ class Writer:
         self.healthy = True
         """The last write succeeded."""
         self._book, self._lock, self._loop, self._keep_ms = book, lock, loop, keep_ms
-        self._reader = open_reader(path)
-        self._waiting: deque[Job] = deque()
-        self._watch: asyncio.TimerHandle | None = None
+        self._known = Known(open_reader(path), book.now_ms, keep_ms)
+        self._deadlines: Deadlines[Job] = Deadlines(loop, self._late)
         self._behind: dict[str, dict[str, Any]] = {}
         self._pruning: asyncio.TimerHandle | None = None
         self._probing = False
@@ -91,45 +89,24 @@ class Writer:
     def reserve(
         self, opening: Opening, done: Callable[[Granted | Refused | Unavailable], None]
     ) -> None:
-        """Granted once the turn and its first attempt are durable."""
-        refund = recovery.refund(opening.request_id, 0, "ledger_late")
-        self._submit(
-            Job(lambda book: book.reserve(opening), done, amends=lambda book: book.close(refund))
-        )
+        self.submit(jobs.reserve(opening, done))
 
     def record_replay(self, request_id: str, route: str, done: Written) -> None:
-        self._submit(Job(lambda book: book.record_replay(request_id, route), done))
+        self.submit(jobs.record_replay(request_id, route, done))
 
     def close(self, closing: Closing, done: Written) -> None:
-        """Granted once it is durable. Unavailable: nothing will have been charged."""
-        loss = closing.loss + closing.charge
-        refund = recovery.refund(closing.request_id, loss, "ledger_unavailable")
-        self._submit(
-            Job(
-                lambda book: book.close(closing),
-                done,
-                instead=lambda book: book.close(refund),
-                amends=lambda book: book.give_back(closing.request_id),
-            )
-        )
+        self.submit(jobs.close(closing, done))
 
     def remember(self, owner: str, route: str, marks: Sequence[bytes], done: Written) -> None:
-        self._submit(Job(lambda book: book.remember(owner, route, marks), done))
+        self.submit(jobs.remember(owner, route, marks, done))
 
     def maker(self, owner: str, marks: Sequence[bytes]) -> str | None:
         """Known for `log.keep_days`. LedgerFault: the ledger cannot be read."""
-        return self._look_up(made.find, owner, marks)
+        return self._known.maker(owner, marks)
 
     def is_anothers(self, owner: str, marks: Sequence[bytes]) -> bool:
         """As `maker`."""
-        return self._look_up(made.is_anothers, owner, marks)
-
-    def _look_up(self, ask: Callable[..., Found], owner: str, marks: Sequence[bytes]) -> Found:
-        since_ms = self._book.now_ms() - self._keep_ms
-        try:
-            return ask(self._reader, owner, marks, since_ms)
-        except sqlite3.Error as error:
-            raise LedgerFault(f"the ledger cannot be read: {error}") from None
+        return self._known.is_anothers(owner, marks)
 
     # ---- ports.Log
 
@@ -169,27 +146,47 @@ class Writer:
                 self.keys.revoke(order.name)
             done(answer)
 
-        self._submit(Job(lambda book: orders.carry_out(book, order), tell))
+        self.submit(Job(lambda book: orders.carry_out(book, order), tell))
 
     def stop(self) -> None:
         """Write what has been asked for, close the database and give up the lock. If the disk
         hangs the lock is kept to the end of the process: nobody else may write meanwhile."""
         self._stopped = True
-        for timer in (self._watch, self._pruning):
-            if timer is not None:
-                timer.cancel()
-        self._reader.close()
+        self._deadlines.stop()
+        if self._pruning is not None:
+            self._pruning.cancel()
+        self._known.close()
         ended = self._committer.stop()
         if ended:
             self._lock.release()
 
+    # ---- the workers
+
+    def begin_epoch(self, served_by: str, done: Callable[[int | Unavailable], None]) -> None:
+        """A worker begins; told the epoch of the turns that it is going to open."""
+        self.submit(Job(lambda book: book.add_epoch(served_by, book.epoch), done))
+
+    def end_epoch(self, epoch: int) -> None:
+        """The epoch's worker is gone. What it asked for and did not hear is given up; behind that,
+        and what makes up for it, its open turns are refunded and logged."""
+        for job in self._deadlines:
+            if job.epoch == epoch:
+                job.given_up = True
+
+        def recover(book: Book) -> None:
+            recovery.recover_epoch(book, epoch, self._keep_ms)
+
+        def then(answer: object) -> None:
+            self._committer.put(Job(recover, jobs.nobody_waits, instead=recover))
+
+        self._committer.put(Job(Book.touch, then))
+
     # ---- between the loop and the thread
 
-    def _submit(self, job: Job) -> None:
+    def submit(self, job: Job) -> None:
+        """Have it written; `job.done` is told in time, whatever becomes of it."""
         job.due = self._loop.time() + ANSWER_SECONDS
-        self._waiting.append(job)
-        if self._watch is None:
-            self._watch = self._loop.call_at(job.due, self._give_up_late)
+        self._deadlines.add(job)
         self._committer.put(job)
 
     def _post(self, outcomes: list[Outcome]) -> None:
@@ -208,31 +205,19 @@ class Writer:
             finally:
                 if not told:
                     self._loop.call_soon(self._answer, outcomes[at + 1 :])
-        while self._waiting and self._waiting[0].answered:
-            self._waiting.popleft()
+        self._deadlines.forget_answered()
 
     def _tell(self, job: Job, result: Any) -> None:
         job.answered = True
         if not job.given_up:
             job.done(result)
         elif job.amends is not None and isinstance(result, Granted):
-            self._committer.put(Job(job.amends, _nobody_waits, instead=job.amends))
+            self._committer.put(Job(job.amends, jobs.nobody_waits, instead=job.amends))
 
-    def _give_up_late(self) -> None:
-        """The oldest job's time has come, if it still waits."""
-        self._watch = None
-        now = self._loop.time()
-        late = []
-        while self._waiting and (self._waiting[0].answered or self._waiting[0].due <= now):
-            job = self._waiting.popleft()
-            if not job.answered:
-                job.given_up = True
-                late.append(job)
-        if self._waiting:
-            self._watch = self._loop.call_at(self._waiting[0].due, self._give_up_late)
-        if late:
-            self.healthy = False
-            self._probe_soon()
+    def _late(self, late: list[Job]) -> None:
+        """They are given up."""
+        self.healthy = False
+        self._probe_soon()
         for job in late:
             self._loop.call_soon(job.done, Unavailable("the database did not answer in time"))
 
@@ -250,7 +235,7 @@ class Writer:
         """Write something harmless, to see whether the disk is back."""
         self._probing = False
         if not self._stopped:
-            self._submit(Job(Book.touch, _nobody_waits))
+            self.submit(Job(Book.touch, jobs.nobody_waits))
 
     def _prune(self) -> None:
         """Delete what is oldest, a step at a time, and again in an hour. Money stays."""
@@ -267,10 +252,6 @@ def _prune(book: Book, before_ms: int) -> bool:
     """One step. True: there may be more."""
     records = store.prune(book.connection, recovery.iso(before_ms))
     return made.prune(book.connection, before_ms) or records
-
-
-def _nobody_waits(answer: object) -> None:
-    """For what is written for the ledger's own sake."""
 
 
 def _open_book(
