@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from latchway.ledger import made
+from latchway.ledger.database import LedgerFault
 from latchway.ledger.writer import Writer
 from latchway.ports import Granted
 from latchway.wire.bindings import TABLE
@@ -119,6 +121,24 @@ def test_none_hides_behind_many_of_ones_own(door: str, behind: int) -> None:
     placement = Placement("item_reference", "message", {"input": references})
     reached, refusal = asked(gateway, "bob", placement, THINGS, door)
     assert (reached, code_of(refusal)) == ([], "invalid_request")
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    ("step", "placement"),
+    [("find", UNKNOWN_ARE_REFUSED[0][1]), ("find", HELD[0]), ("is_anothers", HELD[0])],
+    ids=str,
+)
+def test_who_cannot_look_up_calls_nobody(
+    step: str, placement: Placement, door: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(*asked: Any) -> None:
+        raise LedgerFault("the disk is gone")
+
+    gateway = Owners()
+    monkeypatch.setattr(made, step, unreadable)
+    reached, refusal = asked(gateway, "alice", placement, THINGS, door)
+    assert (reached, code_of(refusal)) == ([], "ledger_unavailable")
 
 
 # ---- another gateway, later

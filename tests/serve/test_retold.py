@@ -13,6 +13,7 @@ from latchway.settings import TurnSettings
 from latchway.turn import events as on
 from latchway.turn.limits import PAIR_WAIT_SECONDS
 from latchway.wire.frame import Frame
+from latchway.wire.meaning import frame
 
 QUERY = "stream=true&starting_after=3"
 ITEM = event("response.output_item.done", item={"id": "rs_7", "encrypted_content": "gAAA"})
@@ -92,6 +93,21 @@ def test_it_never_ends_quietly(
     assert told[0]["error"]["retryable"] is False
     assert told[1]["response"]["id"] == "resp_1"
     assert [each["sequence_number"] for each in told] == [2, 3]
+    assert peer.answer.whole
+
+
+RUBBISH = (b"{not JSON", b'[{"type":"response.completed"}]', b'{"type":["x"],"item":7}')
+
+
+def test_rubbish_is_passed_on_and_is_no_end(gateway: Gateway) -> None:
+    peer, stream = asked(gateway)
+    frames = [frame(data, b"data: %b\n\n" % data) for data in RUBBISH]
+    stream.sends(*frames)
+    assert peer.answer.body == blocks(*frames)
+    stream.breaks()
+    end = peer.answer.body.removeprefix(blocks(*frames))
+    assert end.startswith(b"event: error\n")
+    assert b"response.failed" not in end, "no response was named that could have failed"
     assert peer.answer.whole
 
 
