@@ -12,7 +12,7 @@ PROVEN := src/latchway/turn/*,src/latchway/wire/*,src/latchway/routes/select.py
 PROVEN := $(PROVEN),src/latchway/ledger/prices.py,src/latchway/ledger/reservation.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lock lock-splits mutants mutant mutate lint format docs clients agents fuzz sim sim-long sim-bugs explore wheel relock bench bench-programs clean
+.PHONY: help run demo test lock lock-splits mutants mutant mutate lint format docs clients agents upstreams fuzz sim sim-long sim-bugs explore wheel relock bench profile bench-programs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,13 +74,21 @@ explore: $(READY) ## all that can happen to a turn, to eight events deep, a kill
 clients: $(READY) ## real clients against every way of failing; minutes, a network, node and curl
 	cd tests && ../$(BIN)/python -m clients.run
 
+upstreams: $(READY) ## real model servers as upstreams, asked, stopped and killed; installs them
+	cd tests && ../$(BIN)/python -m servers.run $(SERVER)
+
 agents: $(READY) ## agent SDKs and Codex, each turn of theirs failing before output; needs a network
 	cd tests && ../$(BIN)/python -m agents.run
 
 bench: $(READY) bench-programs ## what a turn costs, beside other gateways; WORKLOADS=, SUBJECTS=, TRANSPORTS=, RUNS=
 	PYTHONPATH=tests $(BIN)/python -m bench $(if $(RUNS),--runs $(RUNS)) \
 		$(if $(SECONDS),--seconds $(SECONDS)) $(if $(WORKLOADS),--workloads '$(WORKLOADS)') \
-		$(if $(SUBJECTS),--subjects '$(SUBJECTS)') $(if $(TRANSPORTS),--transports '$(TRANSPORTS)')
+		$(if $(SUBJECTS),--subjects '$(SUBJECTS)') $(if $(TRANSPORTS),--transports '$(TRANSPORTS)') \
+		$(if $(FOLDER),--folder '$(FOLDER)')
+
+profile: $(READY) bench-programs ## where a turn's time goes, by function; WORKLOADS=, TRANSPORT=
+	PYTHONPATH=tests $(BIN)/python -m bench.profile $(if $(WORKLOADS),--workloads '$(WORKLOADS)') \
+		$(if $(TRANSPORT),--transport '$(TRANSPORT)')
 
 bench-programs: .bench/bin/upstream .bench/bin/load
 

@@ -13,15 +13,17 @@ import sys
 import time
 from pathlib import Path
 
-from bench.measure import PROGRAMS, Bench, Failed
+from bench.disk import sync_ms
+from bench.measure import measured
 from bench.processes import Cores, allow_sockets
 from bench.results import line
+from bench.stage import HOME, LOAD, Failed, Stage
 from bench.subjects import HTTP, SUBJECTS, WEBSOCKET
 from bench.table import Block, block
 from bench.workloads import SECONDS_MOST, Unknown, Workload, chosen
 from clients.environments import Unavailable
 
-RESULTS = PROGRAMS.parent / "results"
+RESULTS = HOME / "results"
 
 SOCKETS_EACH = 2.2
 """Of a subject for each connection: the client's, the upstream's, and some room."""
@@ -35,12 +37,13 @@ WARM_SECONDS = 1.0
 
 def main() -> int:
     options = _options()
-    if not (PROGRAMS / "load").exists():
+    if not LOAD.exists():
         print("bench: the load generator is not built; say `make bench`", file=sys.stderr)
         return 2
     cores, sockets = Cores.shared_out(), allow_sockets()
+    options.folder.mkdir(parents=True, exist_ok=True)
     _say_where(options, cores)
-    bench = Bench(PROGRAMS.parent / "runs", cores, options.seconds, options.warm)
+    stage = Stage(options.folder.resolve(), cores, options.seconds, options.warm)
     RESULTS.mkdir(parents=True, exist_ok=True)
     file = RESULTS / time.strftime("%Y%m%d-%H%M%S.jsonl")
     for workload in options.workloads:
@@ -48,13 +51,13 @@ def main() -> int:
             print(f"\n{workload.name}: left out, only {sockets} sockets may be open here")
             continue
         for transport in options.transports:
-            _compare(bench, workload, transport, options, file)
+            _compare(stage, workload, transport, options, file)
     print(f"\nevery run: {file}")
     return 0
 
 
 def _compare(
-    bench: Bench,
+    stage: Stage,
     workload: Workload,
     transport: str,
     options: argparse.Namespace,
@@ -68,7 +71,7 @@ def _compare(
             if transport not in subject.transports:
                 continue
             try:
-                run = bench.run(workload, transport, subject, number)
+                run = measured(stage, workload, transport, subject, number)
             except (Failed, Unavailable) as reason:
                 failures[f"{subject.name}: no result: {reason}"] = None
                 continue
@@ -93,6 +96,8 @@ def _say_where(options: argparse.Namespace, cores: Cores) -> None:
         f"{os.cpu_count()} cores, load {load}; {pinned}\n"
         f"bench: {options.runs} runs each: {options.warm:g} s of warm-up, {options.seconds:g} s "
         "measured; the median, ± the whole spread\n"
+        f"bench: databases in {options.folder}, where a durable write takes "
+        f"{sync_ms(options.folder):.2f} ms\n"
         "bench: others: CPU used by nobody of the benchmark, per cent of a core; above 5 on any "
         "row, no figure of it means much",
         flush=True,
@@ -106,6 +111,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--warm", type=float, default=WARM_SECONDS, help="seconds before that")
     parser.add_argument("--workloads", default=DEFAULT_WORKLOADS, help="names or groups")
     parser.add_argument("--subjects", default=" ".join(each.name for each in SUBJECTS))
+    parser.add_argument("--folder", type=Path, default=HOME / "runs", help="of the databases")
     parser.add_argument("--transports", default=f"{HTTP} {WEBSOCKET}")
     options = parser.parse_args()
     try:

@@ -28,14 +28,27 @@ def members(session: int) -> list[int]:
 
 def cpu_seconds(pids: list[int]) -> float:
     """User and system time that these have used since they began."""
-    ticks = sum(int(f[USER]) + int(f[SYSTEM]) for f in map(_stat, pids) if f)
-    return ticks * TICK_SECONDS
+    return sum(_seconds(_stat(pid)) for pid in pids)
+
+
+def thread_seconds(pid: int) -> dict[int, float]:
+    """What each thread of a process has used since it began."""
+    threads = list((PROC / str(pid) / "task").iterdir())
+    return {int(thread.name): _seconds(_fields(thread / "stat")) for thread in threads}
+
+
+def _seconds(fields: list[str]) -> float:
+    return (int(fields[USER]) + int(fields[SYSTEM])) * TICK_SECONDS if fields else 0.0
 
 
 def _stat(pid: int) -> list[str]:
-    """Nothing, when the process has ended."""
+    """Of a process; nothing, when it has ended."""
+    return _fields(PROC / str(pid) / "stat")
+
+
+def _fields(stat: Path) -> list[str]:
     try:
-        text = (PROC / str(pid) / "stat").read_text()
+        text = stat.read_text()
     except (FileNotFoundError, ProcessLookupError):
         return []
     return text.rpartition(")")[2].split()

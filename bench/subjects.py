@@ -14,7 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clients.environments import Unavailable
+from bench.processes import SOCKETS_WANTED
+from clients.environments import Unavailable, python
 
 PEERS = Path(__file__).resolve().parent / "peers"
 
@@ -27,6 +28,8 @@ class Place:
 
     folder: Path
     port: int
+    second_port: int
+    """For whoever has its metrics elsewhere."""
     upstream: int
     model: str
 
@@ -82,8 +85,45 @@ def _nginx(place: Place) -> Launch:
     return Launch([program, "-e", "stderr", "-c", str(config), "-p", str(place.folder)])
 
 
+def _vllm_router(place: Place) -> Launch:
+    """A Rust router. It has no keys and no ledger."""
+    return Launch([
+        *(_installed("vllm-router"), "--host", "127.0.0.1", "--port", str(place.port)),
+        *("--worker-urls", f"http://127.0.0.1:{place.upstream}", "--policy", "round_robin"),
+        *("--prometheus-host", "127.0.0.1", "--prometheus-port", str(place.second_port)),
+        *("--log-level", "warning", "--max-concurrent-requests", str(SOCKETS_WANTED)),
+    ])  # fmt: skip
+
+
+def _smg(place: Place) -> Launch:
+    """A Rust gateway that knows the Responses API; without its history, which is no ledger."""
+    return Launch([
+        *(_installed("smg"), "launch", "--host", "127.0.0.1", "--port", str(place.port)),
+        *("--worker-urls", f"http://127.0.0.1:{place.upstream}", "--backend", "openai"),
+        *("--history-backend", "none", "--log-level", "warn"),
+        *("--prometheus-host", "127.0.0.1", "--prometheus-port", str(place.second_port)),
+        *("--max-concurrent-requests", str(SOCKETS_WANTED)),
+    ])  # fmt: skip
+
+
+def _litellm(place: Place) -> Launch:
+    """The most used gateway written in Python."""
+    config = _configured(place, "litellm.yaml")
+    command = [_installed("litellm"), "--config", str(config), "--host", "127.0.0.1"]
+    offline = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOG": "ERROR"}
+    return Launch([*command, "--port", str(place.port)], "sk-bench", offline)
+
+
+def _installed(name: str) -> str:
+    """The program of that name, in an environment of its own. Raises Unavailable."""
+    return str(Path(python(name, PEERS)).with_name(name))
+
+
 SUBJECTS = (
     Subject("latchway", _latchway, (HTTP, WEBSOCKET)),
     Subject("direct", None, (HTTP, WEBSOCKET)),  # over HTTP always: the upstream speaks no other
     Subject("nginx", _nginx),
+    Subject("vllm-router", _vllm_router),
+    Subject("smg", _smg),
+    Subject("litellm", _litellm),
 )
