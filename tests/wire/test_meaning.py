@@ -159,3 +159,10 @@ def test_any_json_is_read(value: Any, name: str) -> None:
     assert made.kind is Kind.OUTPUT or made.note is not None
     answer_note(data)
     whole_answer(data, streamed=True)
+
+
+@pytest.mark.parametrize("data", [b"no JSON", b"{", b"", b"\xff"])
+def test_what_cannot_be_read_is_output_of_no_text(data: bytes) -> None:
+    """Passed on unchanged, and no word of it on a bill."""
+    read = frame(data, b"data: " + data + b"\n\n")
+    assert (read.kind, read.text_bytes, read.note, read.made) == (Kind.OUTPUT, 0, None, ())
