@@ -13,8 +13,17 @@ from pathlib import Path
 
 from mutants.table import ROOT
 
-PLAYED = ("src", "tests/lock", "tests/harness", "tests/mutants")
-"""What the lock is played with."""
+TESTED = ("ledger", "routes", "serve", "wire")
+"""Folders of tests that a row of the table may name."""
+
+PLAYED = (
+    "src",
+    *(f"tests/{name}" for name in ("lock", "harness", "mutants", *TESTED)),
+)
+"""What the lock is played with, and the tests that see what it cannot."""
+
+PASSED, FAILED = 0, 1
+"""What pytest ends with, when it could run."""
 
 JUDGE_SECONDS = 300
 """For a whole lock, which takes a few seconds: the worst that a mutant may cost a run."""
@@ -47,9 +56,23 @@ class Copy:
         RuntimeError: what is in the copy cannot be played at all.
         """
         arguments = ["--diff"] * diff + ["--most", str(most)] * (most is not None) + [*names]
+        judged = self._run("mutants.judge", *arguments)
+        if judged.returncode:
+            raise RuntimeError(f"cannot be played:\n{judged.stderr}")
+        return judged.stdout.splitlines()
+
+    def passes(self, test: str) -> bool:
+        """`test`: as pytest names it, from the repository's root. RuntimeError: it cannot run."""
+        options = ["-x", "-q", "--import-mode=importlib", "-p", "no:cacheprovider"]
+        tested = self._run("pytest", *options, "--rootdir", ".", test)
+        if tested.returncode not in (PASSED, FAILED):
+            raise RuntimeError(f"{test} cannot be run:\n{tested.stdout}{tested.stderr}")
+        return tested.returncode == PASSED
+
+    def _run(self, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         places = [str(self.folder / "src"), str(self.folder / "tests")]
-        judged = subprocess.run(
-            [sys.executable, "-m", "mutants.judge", *arguments],
+        return subprocess.run(
+            [sys.executable, "-m", module, *arguments],
             cwd=self.folder,
             env={
                 **os.environ,
@@ -61,9 +84,6 @@ class Copy:
             timeout=JUDGE_SECONDS,
             check=False,
         )
-        if judged.returncode:
-            raise RuntimeError(f"cannot be played:\n{judged.stderr}")
-        return judged.stdout.splitlines()
 
 
 @contextmanager

@@ -1,4 +1,5 @@
-"""`make mutants`: every mutant of the table must be noticed by the scenarios that it names.
+"""`make mutants`: every mutant of the table must be noticed by the scenarios and the tests that it
+names.
 `make mutant FILE=x.patch`: what the lock says of anybody's patch.
 
 A mutant that its scenarios do not notice is played against the whole lock: then either its row
@@ -38,6 +39,9 @@ def judge(mutant: Mutant, copy: Copy) -> tuple[bool, str]:
     """
     source = (copy.folder / mutant.path).read_text(encoding="utf-8")
     with copy.broken(mutant.path, mutant.apply(source)):
+        blind = [test for test in mutant.tests if copy.passes(test)]
+        if blind or not mutant.scenarios:
+            return not blind, f"SURVIVED {', '.join(blind)}" if blind else "killed by its tests"
         noticed = copy.play(*mutant.scenarios)
         missed = set(mutant.scenarios) - set(map(scenario_of, noticed))
         if not missed:
@@ -60,18 +64,21 @@ def judge_all(mutants: list[Mutant]) -> Iterator[tuple[Mutant, bool, str]]:
             free.put(copy)
 
     with copies(PROCESSES) as made, ThreadPoolExecutor(PROCESSES) as pool:
-        check(made[0])
+        check(made[0], mutants)
         for copy in made:
             free.put(copy)
         for mutant, (killed, told) in zip(mutants, pool.map(one, mutants), strict=True):
             yield mutant, killed, told
 
 
-def check(copy: Copy) -> None:
-    """SystemExit: the lock does not hold as it is, so that it would kill anything."""
+def check(copy: Copy, mutants: list[Mutant]) -> None:
+    """SystemExit: the lock or a test does not hold as it is, so that it would kill anything."""
     differ = copy.play(most=SHOWN)
+    differ += sorted(
+        test for test in {test for each in mutants for test in each.tests} if not copy.passes(test)
+    )
     if differ:
-        sys.exit(f"nothing is broken yet, and the lock differs: {', '.join(differ)}")
+        sys.exit(f"nothing is broken yet, and there differ or fail: {', '.join(differ)}")
 
 
 def run(mutants: list[Mutant]) -> int:
@@ -80,7 +87,7 @@ def run(mutants: list[Mutant]) -> int:
     for mutant, killed, told in judge_all(mutants):
         failed += not killed
         print(f"{mutant.rule:6} {mutant.file}: {mutant.id}: {told}", flush=True)
-    print(f"{len(mutants) - failed} of {len(mutants)} mutants killed by the lock")
+    print(f"{len(mutants) - failed} of {len(mutants)} mutants killed")
     return failed
 
 

@@ -1,4 +1,4 @@
-"""The table of mutants: each breaks one rule on purpose, and says which scenarios must notice."""
+"""The table of mutants: each breaks one rule on purpose, and says who must notice."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "src/latchway"
@@ -17,7 +18,8 @@ class Mutant:
     """One deliberate breakage. `rule`: the row of the rule, or the law, that it breaks.
 
     `file`: below `src/latchway`. `text` stands in it once, `becomes` in its place. Every one of
-    `scenarios` must record something else than its file says.
+    `scenarios` must record something else than its file says. `tests`: what no scenario can see,
+    for it takes more than one turn, or more than one owner; every one of these must fail.
     """
 
     id: str
@@ -25,7 +27,8 @@ class Mutant:
     file: str
     text: str
     becomes: str
-    scenarios: tuple[str, ...]
+    scenarios: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
@@ -63,4 +66,8 @@ def _alike(one: str, other: str) -> int:
 def read(path: Path = TABLE) -> list[Mutant]:
     """All mutants, in the table's order. A field that is missing or unknown: TypeError."""
     rows = tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]
-    return [Mutant(**{**row, "scenarios": tuple(row["scenarios"])}) for row in rows]
+    return [Mutant(**{name: _frozen(said) for name, said in row.items()}) for row in rows]
+
+
+def _frozen(said: Any) -> Any:
+    return tuple(said) if isinstance(said, list) else said

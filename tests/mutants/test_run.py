@@ -39,6 +39,27 @@ def test_a_mutant_is_killed_by_the_scenario_of_its_row(copy: Copy) -> None:
     assert copy.play("replayed/pair") == [], "the copy is whole again"
 
 
+SEEN_BY = "tests/ledger/test_made.py::test_it_is_found_by_its_owner_alone"
+
+
+@pytest.mark.parametrize(
+    ("becomes", "killed", "told"),
+    [("? <> ''", True, "killed by its tests"), ("owner IS ?", False, f"SURVIVED {SEEN_BY}")],
+)
+def test_a_mutant_is_killed_by_the_tests_of_its_row(
+    copy: Copy, becomes: str, killed: bool, told: str
+) -> None:
+    text = "FROM made WHERE owner = ?", f"FROM made WHERE {becomes}"
+    broken = Mutant("m", "R3", "ledger/made.py", f"route {text[0]} AND", f"route {text[1]} AND",
+                    tests=(SEEN_BY,))  # fmt: skip
+    assert judge(broken, copy) == (killed, told)
+
+
+def test_a_test_that_cannot_run_is_no_kill(copy: Copy) -> None:
+    with pytest.raises(RuntimeError, match="cannot be run"):
+        copy.passes("tests/ledger/test_made.py::test_that_is_not_there")
+
+
 def test_a_row_that_names_the_wrong_scenario_is_told(copy: Copy) -> None:
     broken = mutant("ATTEMPTS = 2", "ATTEMPTS = 1", "result/completed")
     killed, told = judge(broken, copy)

@@ -13,6 +13,7 @@ import pytest
 
 from latchway.turn import failures
 from lock import fixtures
+from mutants.copies import TESTED
 from mutants.table import PACKAGE, ROOT, Mutant, changed, read
 
 MUTANTS = read()
@@ -48,8 +49,16 @@ def test_it_applies_and_is_sound(mutant: Mutant) -> None:
     broken = mutant.apply(source_of(mutant.file))
     assert ast.dump(ast.parse(broken)) != ast.dump(tree_of(mutant.file))
     assert RULE.fullmatch(mutant.rule)
-    assert mutant.scenarios
+    assert mutant.scenarios or mutant.tests
     assert set(mutant.scenarios) <= SCENARIOS
+    assert all(_is_there(test) for test in mutant.tests)
+
+
+def _is_there(test: str) -> bool:
+    """Is the file in a folder that is copied, and the function in the file?"""
+    file, _, function = test.partition("::")
+    folder = file.removeprefix("tests/").partition("/")[0]
+    return folder in TESTED and f"def {function}(" in (ROOT / file).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("what", [lambda mutant: mutant.id, lambda mutant: mutant])
