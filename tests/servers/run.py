@@ -21,11 +21,12 @@ from servers.passed import fetch_all
 from servers.playing import ask_all, rows
 from servers.server import Server
 from servers.stage import Stage, set_up
+from servers.transformers import TRANSFORMERS
 
 TERMINATED = 128 + signal.SIGTERM
 """An exit in order: no server is left behind."""
 
-SERVERS = (LLAMA,)
+SERVERS = (LLAMA, TRANSFORMERS)
 
 
 def main(names: list[str]) -> int:

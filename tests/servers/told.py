@@ -45,7 +45,7 @@ class Told:
         text = "text, then " if self.had_output else ""
         last = [each.removeprefix("response.") for each in self.types if each in TERMINAL]
         raised = f", raised as `{self.raised}`" if self.raised else ""
-        how = " + ".join(last) or (str(self.status) if self.status else "the end")
+        how = " + ".join(last) or (str(self.status) if self.status else "error")
         if self.socket and self.status:
             how = f"error {self.status}"
         return f"{text}{how}{_code(self.code)}{raised}"
