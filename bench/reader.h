@@ -19,7 +19,8 @@ struct reader {
     enum state state;
     int status;       /* of the last head */
     uint64_t left;    /* bytes of the chunk or of the payload that are to come */
-    size_t line_len; /* of the line with a chunk's size, or of a trailer, so far */
+    size_t line_len;  /* of the line with a chunk's size, or of a trailer, so far */
+    int extended;     /* this line has come to its extensions */
     char *kept;       /* the beginning of a head, a line or a message */
     size_t kept_len, kept_room;
     unsigned char frame[LONGEST_FRAME_HEAD];
@@ -87,15 +88,16 @@ static size_t read_head(struct reader *r, const char *at, size_t len)
 /* One byte of the line with a chunk's size; the empty line behind the chunk before is skipped. */
 static void read_size(struct reader *r, char byte)
 {
-    if (byte != '\n') {
-        static const char digits[] = "0123456789abcdef";
-        const char *digit = byte == '\r' ? NULL : strchr(digits, byte | 0x20);
-        if (digit && *digit)
-            r->left = 16 * r->left + (uint64_t)(digit - digits);
-        r->line_len += byte != '\r';
-    } else if (r->line_len) {
+    static const char digits[] = "0123456789abcdef";
+    if (byte == '\n' && r->line_len) {
         r->state = r->left ? CHUNK : TRAILER;
-        r->line_len = 0;
+        r->line_len = r->extended = 0;
+    } else if (byte != '\n' && byte != '\r') {
+        const char *digit = strchr(digits, byte | 0x20);
+        r->extended |= !digit;
+        if (!r->extended)
+            r->left = 16 * r->left + (uint64_t)(digit - digits);
+        r->line_len++;
     }
 }
 

@@ -74,7 +74,8 @@ def _latchway(place: Place) -> Launch:
     latchway = [sys.executable, "-m", "latchway"]
     create = ["keys", "create", "bench", "--unlimited", "--json", "--config", str(config)]
     made = subprocess.run([*latchway, *create], capture_output=True, text=True, check=True)
-    return Launch([*latchway, "serve", "--config", str(config)], json.loads(made.stdout)["key"])
+    serve = [*latchway, "serve", "--workers", "1", "--config", str(config)]
+    return Launch(serve, json.loads(made.stdout)["key"])
 
 
 def _nginx(place: Place) -> Launch:
