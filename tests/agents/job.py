@@ -10,8 +10,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "programs"
 
-SECONDS = 120.0
-"""Of one conversation with a scripted model; it takes a few."""
+SECONDS = 300.0
+"""Of one conversation with a scripted model; it takes three, on a busy machine a minute."""
 
 
 @dataclass(frozen=True, slots=True)

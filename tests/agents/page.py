@@ -26,7 +26,7 @@ def tables(rows: Iterable[Row]) -> str:
     parts: list[str] = []
     for program, own in groupby(rows, lambda row: row.program):
         installed = ", ".join(" ".join(each) for each in program.versions().items())
-        head = [f"### {program.name}", f"{installed}.", "", HEAD]
+        head = [f"### {program.name}", "", f"{installed}.", "", HEAD]
         parts.append("\n".join([*head, *(line(row) for row in own)]))
     return "\n\n".join(parts)
 

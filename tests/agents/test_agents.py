@@ -12,6 +12,7 @@ import pytest
 
 from agents.checking import differences
 from agents.origin import Behaviour, Origin
+from agents.page import END, PAGE
 from agents.playing import Row, play
 from agents.roster import AGENTS, LOOP
 from agents.run import found
@@ -153,6 +154,16 @@ def test_a_charge_that_the_ledger_does_not_have_would_be_noticed(
 ) -> None:
     row = held[0][0]
     assert differences(row, {})[0].startswith(f"{row}: turn 0: ")
+
+
+def test_the_page_has_a_row_for_each_conversation() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    for program in AGENTS:
+        _, _, rest = page.partition(f"### {program.name}\n")
+        table = rest.partition("\n### ")[0].partition(END)[0]
+        rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
+        wanted = [f"| {way.told} | {m.first.told} |" for way in program.ways for m in way.models]
+        assert [row[: len(start)] for row, start in zip(rows, wanted, strict=True)] == wanted
 
 
 def test_each_failure_is_one_that_is_replayed() -> None:
