@@ -15,8 +15,9 @@ from typing import Any
 
 from openai import AsyncOpenAI
 
-HOLD_SECONDS = 0.3
-"""Its patience with a gateway that holds all events back for longer."""
+HOLD_SECONDS = 2.0
+"""Its patience with a gateway that holds all events back for longer; by then even a busy machine
+has called the upstream."""
 AT_ONCE = 20
 
 url, key, model, where, turns = sys.argv[1:]
