@@ -49,8 +49,10 @@ def test_the_version_is_the_package_s() -> None:
         (["keys", "create"], "NAME"),
         (["requests", "show"], "ID"),
         (["ledger", "verfy"], "invalid choice: 'verfy'"),
-        (["serve", "--workers", "2"], "several workers are not built yet"),
-        (["serve", "--workers", "0"], "say 1"),
+        (["serve", "--workers", "0"], "say a number from 1 to 256"),
+        (["serve", "--workers", "257"], "say a number from 1 to 256"),
+        (["serve", "--workers", "-1"], "say a number from 1 to 256"),
+        (["serve", "--workers", "all"], "say a number from 1 to 256"),
     ],
 )
 def test_wrong_usage_exits_with_2_and_says_what(words: list[str], said: str) -> None:

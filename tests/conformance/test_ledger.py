@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +18,18 @@ import pytest
 
 from latchway.ledger import keys, orders, report
 from latchway.ledger.database import open_reader
+from latchway.ledger.keys import Keys
+from latchway.ledger.known import Known
+from latchway.ledger.sqlite import wall_clock_ms
 from latchway.ledger.verify import verify
 from latchway.ledger.writer import Writer
 from latchway.ports import Granted, Ledger, Refused, Unavailable
 from latchway.wire.marks import mark
+from latchway.workers import messages
+from latchway.workers.desk import Desk
+from latchway.workers.link import Link
+from latchway.workers.questions import Questions
+from latchway.workers.remote import RemoteLedger
 from ledger.parts import (
     COST,
     answered,
@@ -42,10 +52,44 @@ class Bench:
     faults: Callable[[], list[Any]]
 
 
-def sqlite(folder: Path) -> Bench:
+async def sqlite(folder: Path) -> Bench:
     """SQLite's, on a file in `folder`."""
     path = folder / "latchway.db"
     writer = Writer.open(path, asyncio.get_running_loop(), served_by="host/1")
+    return bench_of(path, writer, writer, writer.stop)
+
+
+async def remote(folder: Path) -> Bench:
+    """A worker's, in front of the same, over a real socket pair."""
+    path = folder / "latchway.db"
+    loop = asyncio.get_running_loop()
+    writer = Writer.open(path, loop, served_by="host/1")
+    epoch = await answered(lambda done: writer.begin_epoch("host/2", done))
+    supervisors = Link(loop.call_soon, messages.from_workers)
+    workers = Link(loop.call_soon, messages.from_supervisor)
+    desk = Desk(writer, epoch, supervisors.send)
+    known = Known(open_reader(path), wall_clock_ms, 10**10)
+    ledger = RemoteLedger(workers, loop, Keys(), known, Questions(workers, loop.call_soon))
+    supervisors.heard, supervisors.lost = desk.take, desk.leave
+    workers.heard, workers.lost = ledger.answer, ledger.lost
+    for link, end in zip((supervisors, workers), socket.socketpair(), strict=True):
+        await loop.create_unix_connection(partial(_same, link), sock=end)
+
+    def stop() -> None:
+        workers.close()
+        supervisors.close()
+        ledger.stop()
+        writer.stop()
+
+    return bench_of(path, ledger, writer, stop)
+
+
+def _same(link: Link) -> Link:
+    return link
+
+
+def bench_of(path: Path, ledger: Ledger, writer: Writer, stop: Callable[[], None]) -> Bench:
+    """`writer`: who takes the orders."""
 
     def read(question: Callable[[Any], Any]) -> Any:
         reader = open_reader(path)
@@ -55,15 +99,15 @@ def sqlite(folder: Path) -> Bench:
             reader.close()
 
     return Bench(
-        writer,
+        ledger,
         lambda order: answered(lambda done: writer.order(order, done)),
-        writer.stop,
+        stop,
         lambda: read(report.ledger),
         lambda: read(verify),
     )
 
 
-LEDGERS = [sqlite]
+LEDGERS = [sqlite, remote]
 
 
 @pytest.fixture(params=LEDGERS, ids=lambda factory: factory.__name__)
@@ -72,7 +116,7 @@ def play(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
     def run(body: Callable[[Bench], Any]) -> None:
         async def go() -> None:
-            bench = request.param(tmp_path)
+            bench = await request.param(tmp_path)
             try:
                 await bench.order(create("alice", 1000))
                 await body(bench)

@@ -102,9 +102,9 @@ class Gateway:
 
 
 @contextmanager
-def serving(folder: Path, secret: str, failpoint: str = "") -> Iterator[Gateway]:
+def serving(folder: Path, secret: str, failpoint: str = "", workers: int = 1) -> Iterator[Gateway]:
     """A gateway that listens. It is ended with the block, if it has not ended by then."""
-    command = [sys.executable, "-m", "latchway", "serve", "--test"]
+    command = [sys.executable, "-m", "latchway", "serve", "--test", "--workers", str(workers)]
     environment = {**os.environ, "LATCHWAY_FAILPOINT": failpoint}
     with subprocess.Popen(
         command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True

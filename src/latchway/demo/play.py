@@ -12,11 +12,13 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol
 
 from latchway.demo import show
 from latchway.demo.pair import Pair
 from latchway.demo.stage import Stage, set_up
 from latchway.serve import process
+from latchway.settings import Settings
 
 HOST = "127.0.0.1"
 FAILED = 1
@@ -25,6 +27,12 @@ JOIN_SECONDS = 5.0
 
 Act = Callable[[Stage], None]
 """What happens beside the gateway once it listens. It may raise `show.ShowFault`."""
+
+
+class Run(Protocol):
+    """Serves until told to leave: `process.run`, or its like with workers."""
+
+    def __call__(self, settings: Settings, *, started: Callable[[str], None] | None) -> int: ...
 
 
 def demonstrate(pair: Pair, *, once: bool) -> int:
@@ -40,16 +48,16 @@ def demonstrate(pair: Pair, *, once: bool) -> int:
     return _play(pair, act, HOST, None)
 
 
-def serve(pair: Pair, *, host: str | None, port: int | None) -> int:
+def serve(pair: Pair, *, host: str | None, port: int | None, run: Run = process.run) -> int:
     """The same stage without the show: what `latchway serve` does that has no configuration."""
-    return _play(pair, lambda stage: show.invite(stage, sys.stderr), host or HOST, port)
+    return _play(pair, lambda stage: show.invite(stage, sys.stderr), host or HOST, port, run)
 
 
-def _play(pair: Pair, act: Act, host: str, port: int | None) -> int:
+def _play(pair: Pair, act: Act, host: str, port: int | None, run: Run = process.run) -> int:
     try:
         with set_up(pair, host, port) as stage:
             beside = _Beside(act, stage)
-            status = process.run(stage.settings, started=beside.begin)
+            status = run(stage.settings, started=beside.begin)
             beside.end()
     finally:
         pair.close()

@@ -11,9 +11,10 @@ import os
 import socket
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -21,7 +22,6 @@ from latchway.ledger import keys, orders
 from latchway.ledger.database import LedgerFault, Lock, beside, open_writer
 from latchway.ledger.keys import KeyFault
 from latchway.ledger.sqlite import Book
-from latchway.ledger.writer import Writer
 from latchway.ports import Unavailable
 
 LINE_BYTES = 16 << 10
@@ -44,10 +44,19 @@ _orders: msgspec.json.Decoder[orders.Order] = msgspec.json.Decoder(orders.Order)
 _answers = msgspec.json.Decoder(Answer)
 
 
+Done = Callable[[keys.KeyRow | KeyFault | Unavailable | None], None]
+
+
+class TakesOrders(Protocol):
+    """Who carries out what a command asks: it holds for the next turn before `done` is called."""
+
+    def order(self, order: orders.Order, done: Done) -> None: ...
+
+
 class Control:
     """The gateway's end."""
 
-    def __init__(self, writer: Writer, path: Path) -> None:
+    def __init__(self, writer: TakesOrders, path: Path) -> None:
         self._writer, self._path = writer, beside(path, ".sock")
         self._server: asyncio.Server | None = None
 

@@ -68,7 +68,7 @@ def digest(secret: str) -> bytes:
 
 
 class Keys:
-    """The keys of the process that owns the database, in memory: a check never waits for a disk.
+    """The keys of a process that serves, in memory: a check never waits for a disk.
 
     It changes on the loop's thread, after the commit that holds the change, so that what a command
     did holds for the next turn, on open sockets too.
@@ -86,6 +86,12 @@ class Keys:
         row = self._by_name.get(name)
         if row is not None:
             self.put(replace(row, revoked=True))
+
+    def row(self, name: str) -> KeyRow | None:
+        return self._by_name.get(name)
+
+    def rows(self) -> list[KeyRow]:
+        return list(self._by_name.values())
 
     def check(self, secret: str) -> Key | None:
         """The key that this secret opens, if it is valid now."""

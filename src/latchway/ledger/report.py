@@ -83,8 +83,8 @@ def _entry(row: tuple[Any, ...]) -> dict[str, str | None]:
 class Behind(Protocol):
     """Who writes: what is not yet in the database, and whether it can be written (`Writer`)."""
 
-    healthy: bool
-
+    @property
+    def healthy(self) -> bool: ...
     def find(self, request_or_response_id: str) -> dict[str, Any] | None: ...
 
 

@@ -59,7 +59,7 @@ class Metrics:
 
     def __init__(self, models: Iterable[str], routes: Iterable[str]) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
-        self._registry = CollectorRegistry()
+        self.registry = CollectorRegistry()
         self._make_turn_families(frozenset(models), frozenset(routes))
         self._make_plain_families()
 
@@ -91,7 +91,7 @@ class Metrics:
 
     def render(self) -> bytes:
         """The text that Prometheus reads; its content type is `CONTENT_TYPE`."""
-        return generate_latest(self._registry)
+        return generate_latest(self.registry)
 
     def _count_attempt(self, attempt: AttemptRecord) -> None:
         self._attempts.child(attempt.route, attempt.outcome, attempt.failure or "none").inc()
@@ -135,10 +135,10 @@ class Metrics:
         self._tokens = counter("tokens", "tokens charged", model=models, **{"class": classes})
         self._loss = counter("operator_loss_usd", "borne by the operator", reason=LOSS_REASONS)
         self._open_turns = Family(
-            Gauge, "open_turns", "turns in flight", self._registry, {"transport": TRANSPORTS}
+            Gauge, "open_turns", "turns in flight", self.registry, {"transport": TRANSPORTS}
         )
         states = {"route": routes, "state": frozenset(ROUTE_STATES)}
-        self._route_state = Family(Gauge, "route_state", "1: so it is", self._registry, states)
+        self._route_state = Family(Gauge, "route_state", "1: so it is", self.registry, states)
 
     def _make_plain_families(self) -> None:
         self._held = self._histogram(
@@ -156,17 +156,17 @@ class Metrics:
         self._charged = self._counter("charged_usd", "charged to keys")
         self._refunded = self._counter("refunded_usd", "reserved and returned")
         self._open_sockets = Gauge(
-            "latchway_open_sockets", "WebSocket connections", registry=self._registry
+            "latchway_open_sockets", "WebSocket connections", registry=self.registry
         )
 
     def _counters(self, name: str, help_text: str, **labels: frozenset[str]) -> Family[Counter]:
-        return Family(Counter, name, help_text, self._registry, labels)
+        return Family(Counter, name, help_text, self.registry, labels)
 
     def _counter(self, name: str, help_text: str) -> Counter:
-        return Counter(f"latchway_{name}", help_text, registry=self._registry)
+        return Counter(f"latchway_{name}", help_text, registry=self.registry)
 
     def _histogram(self, name: str, help_text: str, buckets: Sequence[float]) -> Histogram:
-        return Histogram(f"latchway_{name}", help_text, buckets=buckets, registry=self._registry)
+        return Histogram(f"latchway_{name}", help_text, buckets=buckets, registry=self.registry)
 
 
 def _classes(bill: Bill) -> tuple[int, ...]:

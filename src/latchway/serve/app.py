@@ -16,6 +16,7 @@ from latchway.ledger.keys import Keys
 from latchway.ports import Client, Key
 from latchway.serve import answers, pages, plain
 from latchway.serve.aborts import FreeAborts
+from latchway.serve.figures import Figures, OwnFigures
 from latchway.serve.handshake import open_socket
 from latchway.serve.incoming import Incoming
 from latchway.serve.refused import refused_record
@@ -39,10 +40,14 @@ Reader = plain.Reader
 
 
 class App:
-    """Shared by all connections of a process. `reader`: queries for the plain endpoints."""
+    """Shared by all connections of a process. `reader`: queries for the plain endpoints; `figures`:
+    of all processes, if there are others."""
 
-    def __init__(self, ports: Ports, keys: Keys, reader: Reader) -> None:
+    def __init__(
+        self, ports: Ports, keys: Keys, reader: Reader, figures: Figures | None = None
+    ) -> None:
         self.ports, self.keys, self.reader = ports, keys, reader
+        self.figures = figures or OwnFigures(ports)
         self.settings, self.clock = ports.settings, ports.clock
         self.connections: set[HttpConnection] = set()
         self.sockets: set[SocketConnection] = set()

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qs, unquote
 
+from latchway.ledger.database import LedgerFault
 from latchway.log import metrics
 from latchway.serve import pages, passed
 from latchway.serve.answers import Page
@@ -46,7 +47,8 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """One row of the table. `query`: runs beside the loop, for it reads the database."""
+    """One row of the table. `query`: runs beside the loop, for it reads the database, or asks the
+    process that owns it."""
 
     pattern: re.Pattern[str]
     methods: tuple[str, ...]
@@ -116,9 +118,7 @@ def figures(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
     token = app.settings.metrics_token
     if token is not None and not _bears(incoming, token):
         raise RequestFault("invalid_api_key", "The metrics token is missing or wrong.")
-    states = [(each["route"], each["state"]) for each in _route_states(app)]
-    app.ports.metrics.route_states(states)
-    return Page(200, app.ports.metrics.render(), metrics.CONTENT_TYPE)
+    return Page(200, app.figures.metrics(), metrics.CONTENT_TYPE)
 
 
 def admin_requests(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
@@ -144,11 +144,7 @@ def admin_ledger(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
 
 
 def admin_routes(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
-    return as_json(_route_states(app))
-
-
-def _route_states(app: App) -> list[dict[str, Any]]:
-    return app.ports.routes.routes_state(app.clock.time())
+    return as_json(app.figures.routes())
 
 
 def _path(pattern: str, *methods: str, **more: Any) -> Path:
@@ -176,12 +172,12 @@ PATHS = (
     _path(f"/v1/requests/{ID}", "GET", page=own_request, query=True),
     _path("/health/live", "GET", "HEAD", page=live),
     _path("/health/ready", "GET", "HEAD", page=ready, query=True),
-    _path("/metrics", "GET", page=figures),
+    _path("/metrics", "GET", page=figures, query=True),
     _path("/admin/requests", "GET", page=admin_requests, query=True, admin=True),
     _path(f"/admin/requests/{ID}", "GET", page=admin_request, query=True, admin=True),
     _path("/admin/keys", "GET", page=admin_keys, query=True, admin=True),
     _path("/admin/ledger", "GET", page=admin_ledger, query=True, admin=True),
-    _path("/admin/routes", "GET", page=admin_routes, admin=True),
+    _path("/admin/routes", "GET", page=admin_routes, query=True, admin=True),
 )
 
 
@@ -239,6 +235,8 @@ def _made(app: App, incoming: Incoming, row: Path, match: re.Match[str]) -> Page
         return row.page(app, incoming, match)
     except RequestFault as fault:
         return fault
+    except LedgerFault as fault:
+        return RequestFault("ledger_unavailable", f"Not known now: {fault}.")
 
 
 def _admin(app: App, incoming: Incoming) -> bool:

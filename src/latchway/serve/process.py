@@ -15,7 +15,8 @@ import socket
 import ssl
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
 
 from latchway.books import Ports
 from latchway.ledger.control import Control
@@ -26,9 +27,13 @@ from latchway.log import lines
 from latchway.log.metrics import Metrics
 from latchway.routes.table import RouteTable
 from latchway.serve.app import App
+from latchway.serve.figures import Figures
 from latchway.serve.http import HttpConnection
 from latchway.settings import Settings, Tls
 from latchway.upstreams.responses import ResponsesUpstreams
+
+if TYPE_CHECKING:
+    from latchway.workers.remote import RemoteLedger
 
 BACKLOG = 1024
 """Connections that the kernel may keep waiting: a burst of reconnecting clients."""
@@ -48,10 +53,15 @@ class StartFault(Exception):
 
 def run(settings: Settings, *, started: Callable[[str], None] | None = None) -> int:
     """Serve until told to leave; the process's exit code. `started` is told the base URL."""
+    return in_loop(lambda: _serve(settings, started or say_listening))
+
+
+def in_loop(main: Callable[[], Coroutine[Any, Any, None]]) -> int:
+    """Run a process to its end; a fault that it cannot go on with is said in a line."""
     lines.set_up()
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            runner.run(_serve(settings, started or _say_listening))
+            runner.run(main())
     except (StartFault, LedgerFault) as fault:
         print(f"latchway: {fault}", file=sys.stderr)
         return FAILED
@@ -67,20 +77,24 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
-def _say_listening(url: str) -> None:
+def say_listening(url: str) -> None:
+    """What an operator, or a test, waits for."""
     print(f"latchway: listening on {url}", file=sys.stderr, flush=True)
+
+
+def served_by(pid: int) -> str:
+    """Which process served a turn, in its record."""
+    return f"{socket.gethostname()}/{pid}"
 
 
 async def _serve(settings: Settings, started: Callable[[str], None]) -> None:
     loop = asyncio.get_running_loop()
-    served_by = f"{socket.gethostname()}/{os.getpid()}"
-    writer = Writer.open(
-        settings.database, loop, served_by=served_by, keep_days=settings.log_keep_days
-    )
+    me = served_by(os.getpid())
+    writer = Writer.open(settings.database, loop, served_by=me, keep_days=settings.log_keep_days)
     control, reader = Control(writer, settings.database), Reader(settings.database, writer)
     try:
         await control.start()
-        await _serve_app(assemble(settings, loop, writer, reader, served_by), loop, started)
+        await _serve_app(assemble(settings, loop, writer, reader), loop, started)
     finally:
         await control.stop()
         reader.close()
@@ -90,90 +104,109 @@ async def _serve(settings: Settings, started: Callable[[str], None]) -> None:
 def assemble(
     settings: Settings,
     loop: asyncio.AbstractEventLoop,
-    writer: Writer,
+    ledger: Writer | RemoteLedger,
     reader: Reader,
-    served_by: str,
+    figures: Figures | None = None,
 ) -> App:
-    """Everything that a process's turns share, put together."""
+    """Everything that a process's turns share, put together. `figures`: None: its own."""
     names = [route.name for model in settings.models.values() for route in model.routes]
     ports = Ports(
         settings=settings,
         clock=loop,
         wall=time.time,
-        routes=RouteTable(settings, writer, loop.time),
+        routes=RouteTable(settings, ledger, loop.time),
         upstreams=ResponsesUpstreams(settings),
-        ledger=writer,
-        log=writer,
+        ledger=ledger,
+        log=ledger,
         metrics=Metrics(settings.models, names),
-        served_by=served_by,
+        served_by=served_by(os.getpid()),
     )
-    return App(ports, writer.keys, reader)
+    return App(ports, ledger.keys, reader, figures)
 
 
 async def _serve_app(
     app: App, loop: asyncio.AbstractEventLoop, started: Callable[[str], None]
 ) -> None:
     settings = app.settings
+    leave = told_to_leave(loop)
+    server = await bind(
+        loop, settings, lambda: HttpConnection(app), ssl=tls(settings.tls), backlog=BACKLOG
+    )
+    started(url_of(settings, server))
+    await leave.wait()
+    leave.clear()
+    await drain(app, leave)
+    server.close()
+    await part(app, leave)
+
+
+def told_to_leave(loop: asyncio.AbstractEventLoop) -> asyncio.Event:
+    """Set by each signal that an operator sends."""
     leave = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, leave.set)
+    return leave
+
+
+async def bind(
+    loop: asyncio.AbstractEventLoop,
+    settings: Settings,
+    connection: Callable[[], asyncio.BaseProtocol],
+    **more: Any,
+) -> asyncio.Server:
+    """A server at the configured address. StartFault: it cannot be had."""
     try:
-        server = await loop.create_server(
-            lambda: HttpConnection(app),
-            settings.host,
-            settings.port,
-            ssl=_tls(settings.tls),
-            backlog=BACKLOG,
-        )
+        return await loop.create_server(connection, settings.host, settings.port, **more)
     except OSError as error:
         raise StartFault(f"listen: {settings.host}:{settings.port}: {error.strerror}") from None
+
+
+def url_of(settings: Settings, server: asyncio.Server) -> str:
+    """The base URL at which it is reached."""
     scheme = "https" if settings.tls else "http"
     host, port = server.sockets[0].getsockname()[:2]
-    started(f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}")
-    await leave.wait()
-    leave.clear()
-    await _drain(app, leave)
-    server.close()
-    await _part(app, leave)
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-async def _drain(app: App, hurry: asyncio.Event) -> None:
+async def drain(app: App, hurry: asyncio.Event) -> None:
     """No new turns; wait for those that run, then end them. A second signal ends them at once."""
     log.info("draining %d turns", len(app.turns))
     over = asyncio.Event()
     app.drained = over.set
     app.drain()
     if app.turns:
-        await _first_of(app.settings.shutdown_seconds, over, hurry)
+        await first_of(app.settings.shutdown_seconds, over, hurry)
     if app.turns:
         app.stop_turns()
-        await _first_of(CLOSING_SECONDS, over)
+        await first_of(CLOSING_SECONDS, over)
 
 
-async def _part(app: App, hurry: asyncio.Event) -> None:
+async def part(app: App, hurry: asyncio.Event) -> None:
     """Close every connection behind what was written to it."""
     empty = asyncio.Event()
     app.emptied = empty.set
     app.close_connections()
     if app.connections or app.sockets:
-        await _first_of(CLOSING_SECONDS, empty, hurry)
+        await first_of(CLOSING_SECONDS, empty, hurry)
 
 
-async def _first_of(seconds: float, *events: asyncio.Event) -> None:
+async def first_of(seconds: float | None, *events: asyncio.Event) -> None:
+    """Until one of them is set, or so long. None: however long it takes."""
     waits = [asyncio.ensure_future(event.wait()) for event in events]
     await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     for wait in waits:
         wait.cancel()
 
 
-def _tls(tls: Tls | None) -> ssl.SSLContext | None:
-    if tls is None:
+def tls(files: Tls | None) -> ssl.SSLContext | None:
+    """What connections are encrypted with, if at all. StartFault: the files cannot be used."""
+    if files is None:
         return None
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
     try:
-        context.load_cert_chain(tls.certificate, tls.key)
+        context.load_cert_chain(files.certificate, files.key)
     except (OSError, ssl.SSLError) as error:
-        raise StartFault(f"tls: {tls.certificate}, {tls.key}: {error}") from None
+        raise StartFault(f"tls: {files.certificate}, {files.key}: {error}") from None
     return context
