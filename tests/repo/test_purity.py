@@ -18,7 +18,9 @@ FORBIDDEN = {
 }
 """What a folder may not import, a module's own submodules included."""
 
-ADAPTERS = ("serve", "upstreams", "routes", "ledger", "log", "lab", "config", "commands")
+ADAPTERS = (
+    "serve", "upstreams", "routes", "ledger", "workers", "log", "lab", "config", "commands",
+)  # fmt: skip
 """Folders that know the heart; the heart does not know them."""
 
 
