@@ -25,9 +25,6 @@ from clients.environments import Unavailable
 
 RESULTS = HOME / "results"
 
-SOCKETS_EACH = 2.2
-"""Of a subject for each connection: the client's, the upstream's, and some room."""
-
 DEFAULT_WORKLOADS = "short bulk paced memory growth"
 
 RUNS = 5
@@ -47,7 +44,7 @@ def main() -> int:
     RESULTS.mkdir(parents=True, exist_ok=True)
     file = RESULTS / time.strftime("%Y%m%d-%H%M%S.jsonl")
     for workload in options.workloads:
-        if SOCKETS_EACH * workload.connections > sockets:
+        if workload.sockets > sockets:
             print(f"\n{workload.name}: left out, only {sockets} sockets may be open here")
             continue
         for transport in options.transports:

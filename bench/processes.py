@@ -18,7 +18,7 @@ END_SECONDS = 5.0
 """For a process that was told to leave; then it is ended."""
 
 SOCKETS_WANTED = 24_000
-"""Of one process: two for each of 10,000 streams, and room to spare."""
+"""Of one process: more than twice the streams of the largest workload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,12 @@ def _end(process: subprocess.Popen[str]) -> None:
 def allow_sockets() -> int:
     """As many open files as may be had, for this process and all that it starts."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = SOCKETS_WANTED if hard == resource.RLIM_INFINITY else max(SOCKETS_WANTED, hard)
-    for limit in (most, hard):
+    for limit in (SOCKETS_WANTED, hard):
         try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, max(limit, hard)))
+            resource.setrlimit(
+                resource.RLIMIT_NOFILE,
+                (limit, hard if hard == resource.RLIM_INFINITY else max(limit, hard)),
+            )
         except (ValueError, PermissionError):
             continue
         return limit

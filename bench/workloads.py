@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-RAMP_PER_SECOND = 2_500
-"""Connections opened in a second, so that no backlog is filled; four seconds for the most."""
+RAMP_PER_SECOND = 1_250
+"""Connections opened in a second: below what a subject can serve, so that no backlog is filled;
+eight seconds for the most."""
+
+IDLE_UPSTREAM = 1_024
+"""Connections to the upstream that a subject may keep when no turn runs."""
+
+SPARE_SOCKETS = 200
+"""For all else that a process has open."""
 
 SECONDS_MOST = 15.0
 """A run's ramp, warm-up and measurement together: a pass stays short, and a machine usable."""
@@ -29,6 +36,12 @@ class Workload:
         return f"bench-{self.events}-{self.gap_ms}"
 
     @property
+    def sockets(self) -> int:
+        """The most that the subject has open: for each running turn one on either side."""
+        upstream = IDLE_UPSTREAM if self.turns >= 0 else self.connections
+        return self.connections + upstream + SPARE_SOCKETS
+
+    @property
     def ramp_seconds(self) -> float:
         """Paced turns begin over a whole gap at least, so that their events are spread evenly."""
         spread = 1.0 if self.gap_ms else 0.0
@@ -46,9 +59,10 @@ PACED = tuple(
 
 OPEN = tuple(
     Workload(f"open-{streams}", "memory", connections=streams, events=60, gap_ms=1_000)
-    for streams in (1_000, 4_000, 10_000)
+    for streams in (1_000, 4_000, 9_000)
 )
-"""Streams that are open and do little: what each one holds."""
+"""Streams that are open and do little: what each one holds. The subject has two sockets for each,
+and 20,000 is as many as some machines allow."""
 
 IDLE = tuple(
     Workload(f"idle-{sockets}", "memory", connections=sockets, events=10, turns=1)

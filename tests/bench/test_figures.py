@@ -46,7 +46,7 @@ def run(
 def test_the_median_and_the_whole_spread(values: list[float], middle: float, spread: float) -> None:
     figure = Figure.over(values)
     assert figure is not None
-    assert (figure.middle, figure.spread) == (middle, pytest.approx(spread))
+    assert (figure.middle, figure.spread) == pytest.approx((middle, spread))
 
 
 @pytest.mark.parametrize("values", [[], [None], [1.0, None, 2.0]])
@@ -100,7 +100,7 @@ def test_a_ratio_is_of_the_same_pass() -> None:
     theirs = [run(number=1, cpu=0.3), run(number=2, cpu=0.6)]
     ratio = figures.ratio(figures.CPU_TURN, theirs, ours)
     assert ratio is not None
-    assert (ratio.middle, ratio.spread) == (pytest.approx(3.0), pytest.approx(0.0))
+    assert (ratio.middle, ratio.spread) == pytest.approx((3.0, 0.0))
     assert figures.ratio(figures.CPU_TURN, theirs, [ours[0], None]) is None
 
 
