@@ -110,7 +110,8 @@ def test_of_one_worker_that_is_gone_and_of_no_other(book: Book) -> None:
             book.reserve(opening(name), epoch)
         book.close(closing("req_3"))
         assert recover_epoch(book, gone, DAY_MS) == 1
-    assert figures(book) == (1000, 40, 200)
+    assert figures(book) == (1000, 0, 200)
+    assert entries(book)[-1] == ("adjust", 40), "nobody was told of req_3's end"
     for name, served_by in (("req_1", "host/2"), ("req_3", "host/2"), ("req_2", None)):
         found = store.find(book.connection, name)
         assert (found and found["served_by"]) == served_by

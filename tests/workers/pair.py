@@ -19,8 +19,13 @@ class Wire:
         self.writes: list[bytes] = []
         self.cut: int | None = None
         self.unsent = 0
+        self.closed = False
+
+    def is_closing(self) -> bool:
+        return self.closed
 
     def write(self, data: bytes) -> None:
+        assert not self.closed
         self.writes.append(data)
         size = self.cut or len(data)
         pieces = [data[at : at + size] for at in range(0, len(data), size)]
@@ -36,6 +41,7 @@ class Wire:
 
     def close(self) -> None:
         """The other end reads what was written, then the end; this one is told, too."""
+        self.closed = True
         self._clock.soon(self._end)
 
     def _end(self) -> None:

@@ -106,7 +106,9 @@ def test_a_worker_that_is_gone_loses_its_turns_and_no_other_does(path: Path) -> 
             await order(writer, ALICE)
             gone, there = await desk_of(writer, 7), await desk_of(writer, 8)
             await gone.told(Reserve(1, opening("req_1")), Reserve(2, opening("req_2")))
-            await gone.told(Close(3, closing("req_2")))
+            await gone.told(Reserve(3, opening("req_4")))
+            await gone.told(Close(4, closing("req_2")), Close(5, closing("req_4")))
+            gone.desk.take(Record(record("req_2")))
             await there.told(Reserve(1, opening("req_3")))
             gone.desk.leave()
             await until(lambda: bool(written(path, "SELECT 1 FROM log WHERE request_id = 'req_1'")))
@@ -114,8 +116,11 @@ def test_a_worker_that_is_gone_loses_its_turns_and_no_other_does(path: Path) -> 
             assert written(path, states) == [
                 ("req_1", "void", 0),
                 ("req_2", "settled", 40),
+                ("req_4", "settled", 40),
                 ("req_3", "open", 0),
             ]
+            given_back = "SELECT request_id FROM entry JOIN turn USING (turn) WHERE kind = 'adjust'"
+            assert written(path, given_back) == [("req_4",)], "its client heard of no end"
             assert (await there.told(Close(2, closing("req_3")))).outcome is None
             assert found(path, "req_1")["served_by"] == "host/7"
 

@@ -99,6 +99,14 @@ def test_after_the_end_nothing_is_said() -> None:
     assert (pair.worker.link.open, pair.worker.wire.writes) == (False, [])
 
 
+def test_between_the_close_and_the_end_nothing_is_said_either() -> None:
+    pair = Pair()
+    pair.worker.wire.closed = True
+    pair.worker.link.send(Ready())
+    pair.clock.advance()
+    assert pair.supervisor.heard == []
+
+
 def test_how_much_waits_is_seen() -> None:
     pair = Pair(connected=False)
     assert pair.worker.link.unsent_bytes == 0

@@ -7,7 +7,6 @@ knows any more. It runs before the first new turn (I-B3); for a worker, as soon 
 
 from __future__ import annotations
 
-import sqlite3
 from datetime import UTC, datetime
 from typing import Any
 
@@ -45,23 +44,35 @@ def recover(book: Book, keep_ms: int) -> int:
     number of turns that were refunded.
     """
     with book.transaction():
-        return _recover(book, OLDER, book.epoch, keep_ms)
+        refunded, unlogged = _close(book, OLDER, book.epoch, keep_ms)
+        _log(book, unlogged)
+    return refunded
 
 
 def recover_epoch(book: Book, epoch: int, keep_ms: int) -> int:
-    """The same for one worker that is gone, within the transaction that the caller has begun."""
-    return _recover(book, ONE, epoch, keep_ms)
+    """The same for one worker that is gone, within the transaction that the caller has begun.
+
+    Its records come to us as soon as a turn is told its end. So what has none was settled, but its
+    client did not hear of it, and its charge is given back.
+    """
+    refunded, unlogged = _close(book, ONE, epoch, keep_ms)
+    for turn in unlogged:
+        book.give_back(turn["request_id"])
+        turn["given_back"] = turn["charged"]
+    _log(book, unlogged)
+    return refunded
 
 
-def _recover(book: Book, whose: str, epoch: int, keep_ms: int) -> int:
+def _close(book: Book, whose: str, epoch: int, keep_ms: int) -> tuple[int, list[dict[str, Any]]]:
+    """The number of turns that were open and are refunded, and all that have no record."""
     orphans = book.connection.execute(ORPHANS.format(whose), (epoch,)).fetchall()
     for _, request_id in orphans:
         book.close(refund(request_id, 0, KILLED))
     before = orphans[0][0] - 1 if orphans else MOST_TURNS
-    query = UNLOGGED.format(whose)
     values = (epoch, UNLOGGED_AMONG, before, book.now_ms() - keep_ms)
-    _log(book, book.connection.execute(query, values))
-    return len(orphans)
+    cursor = book.connection.execute(UNLOGGED.format(whose), values)
+    names = [column[0] for column in cursor.description]
+    return len(orphans), [dict(zip(names, row, strict=True)) for row in cursor]
 
 
 def refund(request_id: str, loss: int, reason: str) -> Closing:
@@ -79,10 +90,9 @@ def refund(request_id: str, loss: int, reason: str) -> Closing:
     )
 
 
-def _log(book: Book, cursor: sqlite3.Cursor) -> None:
-    names = [column[0] for column in cursor.description]
-    for row in cursor.fetchall():
-        store.put(book.connection, _record(dict(zip(names, row, strict=True))))
+def _log(book: Book, turns: list[dict[str, Any]]) -> None:
+    for turn in turns:
+        store.put(book.connection, _record(turn))
 
 
 def _record(turn: dict[str, Any]) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class Link(asyncio.Protocol):
             self._transport.close()
 
     def _flush(self) -> None:
-        if self._flushing and self._transport is not None:
+        if self._flushing and self._transport is not None and not self._transport.is_closing():
             self._flushing = False
             self._transport.write(self._packet.take())
 
