@@ -18,7 +18,7 @@ from bench.measure import measured
 from bench.processes import Cores, allow_sockets
 from bench.results import line
 from bench.stage import HOME, LOAD, Failed, Stage
-from bench.subjects import HTTP, SUBJECTS, WEBSOCKET
+from bench.subjects import SUBJECTS, TRANSPORTS, chosen_subjects, transports
 from bench.table import Block, block
 from bench.workloads import SECONDS_MOST, Unknown, Workload, chosen
 from clients.environments import Unavailable
@@ -109,14 +109,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--workloads", default=DEFAULT_WORKLOADS, help="names or groups")
     parser.add_argument("--subjects", default=" ".join(each.name for each in SUBJECTS))
     parser.add_argument("--folder", type=Path, default=HOME / "runs", help="of the databases")
-    parser.add_argument("--transports", default=f"{HTTP} {WEBSOCKET}")
+    parser.add_argument("--transports", default=" ".join(TRANSPORTS))
     options = parser.parse_args()
     try:
         options.workloads = list(chosen(options.workloads.split()))
+        options.subjects = chosen_subjects(options.subjects.split())
+        options.transports = transports(options.transports.split())
     except Unknown as fault:
         parser.error(str(fault))
-    options.subjects = [each for each in SUBJECTS if each.name in options.subjects.split()]
-    options.transports = options.transports.split()
     longest = max(each.ramp_seconds for each in options.workloads)
     if longest + options.warm + options.seconds > SECONDS_MOST:
         parser.error(f"a run may take {SECONDS_MOST:g} s with its ramp of {longest:g} s")

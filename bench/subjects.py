@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.processes import SOCKETS_WANTED
+from bench.workloads import Unknown
 from clients.environments import Unavailable, python
 
 PEERS = Path(__file__).resolve().parent / "peers"
 
-HTTP, WEBSOCKET = "http", "websocket"
+HTTP, WEBSOCKET = TRANSPORTS = ("http", "websocket")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Subject:
     transports: tuple[str, ...] = (HTTP,)
 
 
-def _configured(place: Place, name: str) -> Path:
+def configured(place: Place, name: str) -> Path:
     """The configuration of that name, filled in, in the subject's folder."""
     text = (PEERS / name).read_text(encoding="utf-8")
     words = {
@@ -70,7 +71,7 @@ def _configured(place: Place, name: str) -> Path:
 
 
 def _latchway(place: Place) -> Launch:
-    config = _configured(place, "latchway.yaml")
+    config = configured(place, "latchway.yaml")
     latchway = [sys.executable, "-m", "latchway"]
     create = ["keys", "create", "bench", "--unlimited", "--json", "--config", str(config)]
     made = subprocess.run([*latchway, *create], capture_output=True, text=True, check=True)
@@ -82,7 +83,7 @@ def _nginx(place: Place) -> Launch:
     program = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
     if program is None:
         raise Unavailable("nginx is not installed")
-    config = _configured(place, "nginx.conf")
+    config = configured(place, "nginx.conf")
     return Launch([program, "-e", "stderr", "-c", str(config), "-p", str(place.folder)])
 
 
@@ -109,7 +110,7 @@ def _smg(place: Place) -> Launch:
 
 def _litellm(place: Place) -> Launch:
     """The most used gateway written in Python."""
-    config = _configured(place, "litellm.yaml")
+    config = configured(place, "litellm.yaml")
     command = [_installed("litellm"), "--config", str(config), "--host", "127.0.0.1"]
     offline = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOG": "ERROR"}
     return Launch([*command, "--port", str(place.port)], "sk-bench", offline)
@@ -128,3 +129,18 @@ SUBJECTS = (
     Subject("smg", _smg),
     Subject("litellm", _litellm),
 )
+
+
+def chosen_subjects(names: list[str]) -> list[Subject]:
+    """Those of these names, in the table's order. Raises Unknown."""
+    known = [each.name for each in SUBJECTS]
+    if strange := sorted(set(names) - set(known)):
+        raise Unknown(f"no subject {', '.join(strange)}; known: {', '.join(known)}")
+    return [each for each in SUBJECTS if each.name in names]
+
+
+def transports(names: list[str]) -> list[str]:
+    """Those of these names, in order. Raises Unknown."""
+    if strange := sorted(set(names) - set(TRANSPORTS)):
+        raise Unknown(f"no transport {', '.join(strange)}; known: {', '.join(TRANSPORTS)}")
+    return [each for each in TRANSPORTS if each in names]

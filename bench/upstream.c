@@ -45,10 +45,10 @@ static unsigned serial;
 
 /* ---- sending ---- */
 
-static void wait_for(int fd, uint32_t what)
+static void watch(int how, int fd, uint32_t what)
 {
-    struct epoll_event change = {.events = what, .data.fd = fd};
-    if (epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &change) < 0)
+    struct epoll_event wanted = {.events = what, .data.fd = fd};
+    if (epoll_ctl(epoll, how, fd, &wanted) < 0)
         give_up("epoll_ctl");
 }
 
@@ -62,7 +62,7 @@ static int put(int fd, const char *bytes, size_t len)
     if (sent < len) {
         turns[fd].unsent_len = len - sent;
         turns[fd].unsent = memcpy(malloc(len - sent), bytes + sent, len - sent);
-        wait_for(fd, EPOLLIN | EPOLLOUT);
+        watch(EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLOUT);
     }
     return 1;
 }
@@ -101,7 +101,7 @@ static int send_unsent(int fd)
     struct turn *t = &turns[fd];
     char *bytes = t->unsent;
     t->unsent = NULL;
-    wait_for(fd, EPOLLIN);
+    watch(EPOLL_CTL_MOD, fd, EPOLLIN);
     int here = put(fd, bytes, t->unsent_len);
     free(bytes);
     return here && (t->unsent || t->gap || send_due(fd));
@@ -248,13 +248,6 @@ static int receive(int fd)
 
 /* ---- sockets ---- */
 
-static void watch(int fd)
-{
-    struct epoll_event added = {.events = EPOLLIN, .data.fd = fd};
-    if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &added) < 0)
-        give_up("epoll_ctl");
-}
-
 static void welcome(int listener)
 {
     int fd, on = 1;
@@ -262,7 +255,7 @@ static void welcome(int listener)
         if (fd >= MOST_SOCKETS)
             give_up("too many sockets");
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        watch(fd);
+        watch(EPOLL_CTL_ADD, fd, EPOLLIN);
     }
     if (errno != EAGAIN && errno != ECONNABORTED)
         give_up("accept");
@@ -298,8 +291,8 @@ int main(void)
     epoll = epoll_create1(0);
     timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
     int listener = listening();
-    watch(listener);
-    watch(timer);
+    watch(EPOLL_CTL_ADD, listener, EPOLLIN);
+    watch(EPOLL_CTL_ADD, timer, EPOLLIN);
     for (;;) {
         set_timer();
         int count = epoll_wait(epoll, happened, 1024, -1);

@@ -80,7 +80,7 @@ WORKLOADS = (SHORT, BULK, *PACED, *OPEN, *IDLE, *GROWTH)
 
 
 class Unknown(Exception):
-    """A name that is neither a workload's nor a group's."""
+    """A name that no row of a table has."""
 
 
 def chosen(names: list[str]) -> Iterator[Workload]:
