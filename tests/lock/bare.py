@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from latchway.books import WHY_FORGIVEN
@@ -15,6 +14,7 @@ from latchway.turn import commands as do
 from latchway.turn import events as on
 from latchway.turn.events import Binding, Event, Place
 from latchway.turn.machine import Terms, Turn
+from latchway.values import replace
 from lock import record, said
 from lock.money import RESERVED, TERMS
 from lock.record import Recorder, line

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -19,6 +17,7 @@ from latchway.log.metrics import (
 from latchway.log.record import Bill
 from latchway.turn import failures
 from latchway.turn.decide import Verdict
+from latchway.values import replace
 from log.finishes import FAILED, REPLAYED, finish
 
 PAID = Bill(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -13,6 +12,7 @@ from latchway.turn.commands import Delivered
 from latchway.turn.decide import RULE_OF, SENTENCE, Situation, Verdict, decide, rule_of
 from latchway.turn.events import Binding
 from latchway.turn.failures import Failure
+from latchway.values import replace
 
 REPLAYABLE = Situation(
     client_here=True,

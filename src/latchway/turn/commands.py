@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
-
 from latchway.turn.events import Binding, Place
+from latchway.values import Value, Word
 from latchway.wire.frame import Answer, Frame, Usage
 
 
-class Delivered(Enum):
+class Delivered(Word):
     """The most that the client got besides the failure. Grows only."""
 
     NOTHING = 0
@@ -17,7 +15,7 @@ class Delivered(Enum):
     OUTPUT = 2
 
 
-class Basis(Enum):
+class Basis(Word):
     """What a turn is charged by when it ends (R6). `turn/billing.py` chooses."""
 
     REFUND = "refund"
@@ -28,58 +26,49 @@ class Basis(Enum):
     """Output was delivered and nobody pays: the operator's loss."""
 
 
-@dataclass(frozen=True, slots=True)
-class SelectRoute:
+class SelectRoute(Value, frozen=True):
     """`failed`: the route that a replay must not go to; None for the first attempt."""
 
     failed: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Reserve:
+class Reserve(Value, frozen=True):
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class RecordReplay:
+class RecordReplay(Value, frozen=True):
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
+class Open(Value, frozen=True):
     attempt: int
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Drop:
+class Drop(Value, frozen=True):
     """Close the attempt's connection now; no more of its events are wanted."""
 
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(Value, frozen=True):
     """The attempt has given its result; its connection may be kept if its body ends cleanly."""
 
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
-class SendHead:
+class SendHead(Value, frozen=True):
     """Early headers: status 200 with nothing delivered (R5)."""
 
     replay: str | None
     """Value of `x-latchway-replay`, or None: the header is left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(Value, frozen=True):
     """An SSE comment, to keep proxies from closing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Deliver:
+class Deliver(Value, frozen=True):
     """Hand these frames to the client, in order, in one write; the first opens the status line."""
 
     frames: tuple[Frame, ...]
@@ -88,8 +77,7 @@ class Deliver:
     """For an upstream's own `error` event that a WebSocket must wrap: what rule (b) says."""
 
 
-@dataclass(frozen=True, slots=True)
-class PassAnswer:
+class PassAnswer(Value, frozen=True):
     """Pass on an upstream's whole HTTP error answer; the status line is still open."""
 
     answer: Answer
@@ -97,8 +85,7 @@ class PassAnswer:
     retryable: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Fail:
+class Fail(Value, frozen=True):
     """A failure in the gateway's own words: a status while the status line is open, else events.
 
     `answer`: the upstream's HTTP answer whose error is carried over, if that is the failure.
@@ -120,8 +107,7 @@ class Fail:
     model: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Close:
+class Close(Value, frozen=True):
     """Settle or refund, durably; answered by Closed or LedgerFailed."""
 
     basis: Basis
@@ -139,8 +125,7 @@ class Close:
     """Marks of what the route made and a client may send back (wire/marks.py)."""
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptRecord:
+class AttemptRecord(Value, frozen=True):
     """One line of the log. Times are seconds on the turn's clock."""
 
     number: int
@@ -167,8 +152,7 @@ class AttemptRecord:
     """Delta text that came, for the cost of an attempt without usage."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finish:
+class Finish(Value, frozen=True):
     """The turn is over; this is what is logged of it (R7)."""
 
     outcome: str

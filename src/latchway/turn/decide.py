@@ -7,15 +7,13 @@ the verdict. Records show the verdict's value, people its sentence in `SENTENCE`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
-
 from latchway.turn.commands import Delivered
 from latchway.turn.events import Binding
 from latchway.turn.failures import Failure
+from latchway.values import Value, Word
 
 
-class Verdict(Enum):
+class Verdict(Word):
     """Why a turn is replayed, or not."""
 
     CLIENT_GONE = "client_gone"
@@ -33,8 +31,7 @@ class Verdict(Enum):
     REPLAY = "replay"
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
+class Situation(Value, frozen=True):
     """The facts at the moment an attempt has failed, frozen."""
 
     client_here: bool

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
 
 from latchway.turn import commands as do
 from latchway.turn.attempt import Attempt
 from latchway.turn.commands import Command, Delivered
 from latchway.turn.decide import Verdict
 from latchway.turn.events import Place
+from latchway.values import Value, Word
 from latchway.wire.frame import Frame, Kind
 
 
-class State(Enum):
+class State(Word):
     """Where a turn is. What may follow what: `machine.STEPS`."""
 
     NEW = "new"
@@ -32,8 +31,7 @@ class State(Enum):
     ENDED = "ended"
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Value, frozen=True):
     """What the turn must know of its request, its transport and the settings."""
 
     streamed: bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from latchway.turn import billing, failures
 from latchway.turn import commands as do
@@ -13,6 +13,7 @@ from latchway.turn.decide import Situation, Verdict, decide
 from latchway.turn.delivery import Delivery, State, Terms
 from latchway.turn.events import Binding
 from latchway.turn.failures import Failure
+from latchway.values import replace
 from latchway.wire.frame import Answer, Frame, Kind
 
 RESENDABLE = frozenset({Verdict.NO_ROUTE, Verdict.BUDGET_SPENT})

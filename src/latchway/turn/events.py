@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
-
+from latchway.values import Value, Word
 from latchway.wire.frame import Answer, Frame
 
 
-class Binding(Enum):
+class Binding(Word):
     """What ties a request to one place (R3); STATELESS: nothing does."""
 
     STATELESS = "stateless"
@@ -17,8 +15,7 @@ class Binding(Enum):
     ORIGIN_BOUND = "origin_bound"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Value, frozen=True):
     """A chosen route, as far as the turn must know it. Durations in seconds."""
 
     route: str
@@ -37,18 +34,15 @@ class Place:
 # ---- from the driver
 
 
-@dataclass(frozen=True, slots=True)
-class Begin:
+class Begin(Value, frozen=True):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class RouteChosen:
+class RouteChosen(Value, frozen=True):
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class NoRoute:
+class NoRoute(Value, frozen=True):
     """No route may be called; `code` is a row of `wire/errors.py`."""
 
     code: str = "no_route_available"
@@ -56,90 +50,76 @@ class NoRoute:
     message: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RouteFault:
+class RouteFault(Value, frozen=True):
     """The choice of a route failed: an internal fault (R2.13)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(Value, frozen=True):
     """A moment that `Turn.due` named has come."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClientGone:
+class ClientGone(Value, frozen=True):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Value, frozen=True):
     """The gateway ends the turn itself (R2.17): a code of `wire/errors.py`."""
 
     code: str
 
 
-@dataclass(frozen=True, slots=True)
-class Paused:
+class Paused(Value, frozen=True):
     """The client is slow; its upstream is no longer read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resumed:
+class Resumed(Value, frozen=True):
     pass
 
 
 # ---- from the ledger
 
 
-@dataclass(frozen=True, slots=True)
-class Reserved:
+class Reserved(Value, frozen=True):
     """The reservation is durable."""
 
 
-@dataclass(frozen=True, slots=True)
-class Denied:
+class Denied(Value, frozen=True):
     """The balance is too small. `needed`: nano-USD."""
 
     needed: int
     available: int
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerFailed:
+class LedgerFailed(Value, frozen=True):
     """What was asked of the ledger is not durable. `code`: what the client is told."""
 
     code: str = "ledger_unavailable"
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayRecorded:
+class ReplayRecorded(Value, frozen=True):
     """That there will be a second attempt is durable."""
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(Value, frozen=True):
     """The settlement or refund is durable."""
 
 
 # ---- from an upstream
 
 
-@dataclass(frozen=True, slots=True)
-class Connected:
+class Connected(Value, frozen=True):
     """The request can be written: the connect clock stops."""
 
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Value, frozen=True):
     """The request's last byte was written: the first-event clock starts."""
 
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
-class Headed:
+class Headed(Value, frozen=True):
     """The upstream's status line and headers came. `headers`: those that may reach the client."""
 
     attempt: int
@@ -148,23 +128,20 @@ class Headed:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Arrived:
+class Arrived(Value, frozen=True):
     """All whole events of one read, in order."""
 
     attempt: int
     frames: tuple[Frame, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Commented:
+class Commented(Value, frozen=True):
     """A comment came: it feeds the idle clock and nothing else."""
 
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Value, frozen=True):
     """A whole HTTP answer that is no stream and no result: an error status, a redirect, a 200
     with a JSON error."""
 
@@ -172,8 +149,7 @@ class Answered:
     answer: Answer
 
 
-@dataclass(frozen=True, slots=True)
-class Broke:
+class Broke(Value, frozen=True):
     """The upstream's stream ended without a terminal event, or never began (R2.2, R2.12, R2.16).
 
     `begun`: the status line of a turn that is not streamed had come (R2, "Not streamed").
@@ -184,8 +160,7 @@ class Broke:
     begun: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Oversized:
+class Oversized(Value, frozen=True):
     """An event over `limits.event_bytes` (R2.7)."""
 
     attempt: int

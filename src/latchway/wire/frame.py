@@ -5,13 +5,12 @@ A frame is made once, where the bytes arrive, and passed by reference from there
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Any
 
-import msgspec
+from latchway.values import Value, Word
 
 
-class Kind(Enum):
+class Kind(Word):
     """The class of an event (R4). What is not listed as something else is OUTPUT."""
 
     LIFECYCLE = "lifecycle"
@@ -23,7 +22,7 @@ class Kind(Enum):
     ERROR = "error"
 
 
-class Usage(msgspec.Struct, frozen=True, gc=False):
+class Usage(Value, frozen=True):
     """Tokens that an upstream metered; the classes of price. Subsets are contained in their whole.
 
     `input_tokens` holds `cached_tokens` and `cache_write_tokens`; `output_tokens` holds
@@ -37,7 +36,7 @@ class Usage(msgspec.Struct, frozen=True, gc=False):
     reasoning_tokens: int = 0
 
 
-class Note(msgspec.Struct, frozen=True, gc=False):
+class Note(Value, frozen=True):
     """What an event that is not plain output says. Every field may be missing on the wire."""
 
     response_id: str | None = None
@@ -61,7 +60,7 @@ class Note(msgspec.Struct, frozen=True, gc=False):
     """The error object of a failure, nested or flat, as a dictionary."""
 
 
-class Frame(msgspec.Struct, frozen=True, gc=False):
+class Frame(Value, frozen=True):
     """One whole event.
 
     `data`: the JSON payload (a WebSocket's text). `block`: the bytes to pass on over SSE, with
@@ -83,7 +82,7 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
         return self.note is not None and self.note.metered
 
 
-class Answer(msgspec.Struct, frozen=True, gc=False):
+class Answer(Value, frozen=True):
     """A whole HTTP answer of an upstream that is no stream and no result (R2)."""
 
     status: int
