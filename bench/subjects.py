@@ -74,7 +74,10 @@ def _latchway(place: Place) -> Launch:
     config = configured(place, "latchway.yaml")
     latchway = [sys.executable, "-m", "latchway"]
     create = ["keys", "create", "bench", "--unlimited", "--json", "--config", str(config)]
-    made = subprocess.run([*latchway, *create], capture_output=True, text=True, check=True)
+    made = subprocess.run([*latchway, *create], capture_output=True, text=True)
+    if made.returncode != 0:
+        reason = (made.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise Unavailable(f"`latchway keys create`: {reason}")
     serve = [*latchway, "serve", "--workers", "1", "--config", str(config)]
     return Launch(serve, json.loads(made.stdout)["key"])
 
