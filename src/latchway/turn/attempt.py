@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from latchway.turn import limits
 from latchway.turn.commands import AttemptRecord
@@ -50,6 +50,14 @@ class Attempt:
 
     def headed(self, event: Headed) -> None:
         self.http_status, self.request_id = event.status, event.request_id
+
+    def hear_plain(self, frames: Sequence[Frame]) -> bool:
+        """Take in a read of plain output, behind output: nearly every one is of this kind. False:
+        there is more in it, and nothing was taken in."""
+        if [frame for frame in frames if frame.note is not None or frame.made]:
+            return False
+        self.output_bytes += sum([frame.text_bytes for frame in frames])
+        return True
 
     def hear(self, frame: Frame, now: float) -> None:
         """Take in one frame that has arrived and whose turn it is."""

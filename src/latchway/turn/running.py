@@ -51,6 +51,9 @@ class Running(Between):
         """Sort the events of one read: keep, pass, or end the attempt (R4, R5)."""
         attempt, frames = self.live, event.frames
         attempt.heard = now
+        if self.state is State.STREAMING and attempt.hear_plain(frames):
+            self.hand(frames, now, out)
+            return
         passing: list[Frame] = []
         for index, frame in enumerate(frames):
             attempt.hear(frame, now)

@@ -238,7 +238,8 @@ def answer_of(head: Head, body: bytes) -> Answer:
 
 def _holds_result(frames: list[Frame]) -> bool:
     """Does a frame end the attempt? Asked of every read: plain output is passed over cheaply."""
-    return any(frame.note is not None and frame.kind in RESULTS for frame in frames)
+    said = [frame.kind for frame in frames if frame.note is not None]
+    return not RESULTS.isdisjoint(said)
 
 
 def _is_json(body: bytes) -> bool:

@@ -14,8 +14,9 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from latchway.values import replace
 from latchway.wire import marks
-from latchway.wire.decode import Event, Output, Response, decode, decode_event, leniently
+from latchway.wire.decode import NO_OUTPUT, Event, Output, Response, decode, decode_event, leniently
 from latchway.wire.frame import Frame, Kind, Note
 from latchway.wire.marks import NO_ITEM
 from latchway.wire.usage import metering
@@ -69,6 +70,8 @@ _KIND_TYPES = {
     Kind.FAILED: b"response.failed",
 }
 
+_NO_RESPONSE = Response()
+
 _BOM = b"\xef\xbb\xbf"
 
 _Said = TypeVar("_Said")
@@ -87,10 +90,10 @@ def frame(data: bytes, block: bytes, name: bytes = b"") -> Frame:
     if kind is not _OUTPUT:
         said, made = _note(event, kind), _made(event.response, kind)
         return Frame(kind, data, block, _unmetered_bytes(event, kind, said), said, made)
-    if event.usage is not None or event.response is not None or event.item is not NO_ITEM:
-        note, made = _metered_note(event), marks.of_item(event.item)
-        return Frame(_OUTPUT, data, block, _delta_bytes(event), note, made)
-    return Frame(_OUTPUT, data, block, _delta_bytes(event))
+    if event.item is NO_ITEM and event.usage is None and event.response is None:
+        return Frame(_OUTPUT, data, block, _delta_bytes(event))
+    note, made = _metered_note(event), marks.of_item(event.item)
+    return Frame(_OUTPUT, data, block, _delta_bytes(event), note, made)
 
 
 def answer_note(body: bytes) -> Note:
@@ -103,7 +106,7 @@ def answer_note(body: bytes) -> Note:
     if event is None:
         return Note()
     note = _note(event, Kind.ERROR)
-    return note if isinstance(event.error, dict) else msgspec.structs.replace(note, error=None)
+    return note if isinstance(event.error, dict) else replace(note, error=None)
 
 
 def whole_answer(body: bytes, streamed: bool) -> Frame | None:
@@ -177,10 +180,9 @@ def _text_within(value: Any) -> int:
 
 
 def _note(event: Event, kind: Kind) -> Note:
-    response = event.response or Response()
+    response = event.response or _NO_RESPONSE
     metered, usage, absurd = metering(response.usage, event.usage)
-    levels = _error_levels(event, response) if kind in FAILURES else []
-    return Note(
+    note = Note(
         response_id=_text(response.id),
         created_at=_number(response.created_at),
         model=_text(response.model),
@@ -189,6 +191,14 @@ def _note(event: Event, kind: Kind) -> Note:
         usage=usage,
         usage_absurd=absurd,
         output=kind not in TAKEN and _holds_items(response.output),
+    )
+    return _with_error(note, event, response) if kind in FAILURES else note
+
+
+def _with_error(note: Note, event: Event, response: Response) -> Note:
+    levels = _error_levels(event, response)
+    return replace(
+        note,
         code=_first(_code, "code", levels),
         retryable=_first(_mark, "retryable", levels),
         retry_after=_first(_number, "retry_after", levels),
@@ -198,6 +208,8 @@ def _note(event: Event, kind: Kind) -> Note:
 
 def _holds_items(output: msgspec.Raw) -> bool:
     """Is it a list with something in it?"""
+    if output is NO_OUTPUT:
+        return False
     text = bytes(output)
     return text.startswith(b"[") and text[1:].strip() != b"]"
 
@@ -208,6 +220,8 @@ def _made(response: Response | None, kind: Kind) -> tuple[bytes, ...]:
 
 def _metered_note(event: Event) -> Note | None:
     """An output event says nothing but its text, save where usage stands in it."""
+    if event.usage is None and event.response is None:
+        return None
     note = _note(event, Kind.OUTPUT)
     return note if note.metered or note.usage is not None else None
 

@@ -13,7 +13,6 @@ follow is in the block already, and is dropped when it comes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import NoReturn
 
 from latchway.wire.frame import Frame
@@ -30,13 +29,11 @@ _NOT_PASSED = (b"id", b"retry")
 _LINE_END = re.compile(rb"\r\n?|\n")
 _BLOCK_END = re.compile(rb"\n[\r\n]|\r\r")
 """A line end and the first byte of the next one; before that LF there may be a CR."""
-_USUAL_LF = re.compile(rb"(?:event: ([^\n]*)\n)?data: (\{[^\n]*)\n\n")
-"""Only for bytes without a CR."""
-_USUAL_CRLF = re.compile(rb"(?:event: ([^\r\n]*)\r\n)?data: (\{[^\r\n]*)\r\n\r\n")
+_USUAL_LF = re.compile(rb"(?<![^\n])((?:event: ([^\n]*)\n)?data: (\{[^\n]*)\n\n)")
+"""Only for bytes without a CR. Begins where a line does, or a search would not be linear."""
+_USUAL_CRLF = re.compile(rb"(?<![^\n])((?:event: ([^\r\n]*)\r\n)?data: (\{[^\r\n]*)\r\n\r\n)")
 _OVERLAP = 1
 """Bytes to look at again with the next read: the end of a block is found by two."""
-
-_Match = Callable[[bytes, int], re.Match[bytes] | None]
 
 
 class Oversized(Exception):
@@ -54,11 +51,13 @@ class Parser:
     `commented`: the last feed held a comment, or a block without data: a sign of life, no event.
     """
 
-    __slots__ = ("_max", "_opened", "_pending", "_searched", "commented", "done")
+    __slots__ = ("_even", "_max", "_opened", "_pending", "_searched", "commented", "done")
 
     def __init__(self, max_event_bytes: int) -> None:
         self.done = False
         self.commented = False
+        self._even = True
+        """The last read began with a block of the usual shape."""
         self._max = max_event_bytes
         self._pending = bytearray()
         self._searched = 0
@@ -110,12 +109,10 @@ class Parser:
     def _cut(self, whole: bytes, searched: int) -> list[Frame]:
         """Make frames of all that is whole; the rest is pending. Nothing ends before `searched`."""
         frames: list[Frame] = []
-        usual = (_USUAL_CRLF if b"\r" in whole else _USUAL_LF).match
-        start = 0
-        while not self.done:
-            start = self._pass_usual(usual, whole, start, frames)
-            if start == len(whole):
-                break
+        usual = _USUAL_CRLF if b"\r" in whole else _USUAL_LF
+        start = (_pass_all if self._even else _pass_some)(usual, whole, 0, self._max, frames)
+        self._even = start > 0
+        while not self.done and start < len(whole):
             start = _after_blank_lines(whole, start)
             end = _end(whole, start, searched)
             if end < 0:
@@ -123,23 +120,10 @@ class Parser:
             if end - start > self._max:
                 self._refuse(frames)
             self._take(whole[start:end], frames)
-            start = end
+            start = end if self.done else _pass_some(usual, whole, end, self._max, frames)
         self._pending = bytearray(b"" if self.done else whole[start:])
         self._searched = len(self._pending)
         return self._bounded(frames)
-
-    def _pass_usual(self, usual: _Match, whole: bytes, start: int, frames: list[Frame]) -> int:
-        """Pass a run of blocks of the usual shape; say where it ends. This is the data path.
-
-        What does not fit the shape is left to `_take`, which would make the same frames of these.
-        """
-        while (found := usual(whole, start)) is not None:
-            block, name, data = found.group(0, 1, 2)
-            if len(block) > self._max:
-                break
-            frames.append(frame(data, block, name or b""))
-            start = found.end()
-        return start
 
     def _take(self, unit: bytes, frames: list[Frame]) -> None:
         """A comment, or a block with the blank line that ends it."""
@@ -170,6 +154,35 @@ class Parser:
         self.done = True
         self._pending.clear()
         raise Oversized(frames, self._max)
+
+
+def _pass_all(
+    usual: re.Pattern[bytes], whole: bytes, start: int, most: int, frames: list[Frame]
+) -> int:
+    """Pass all blocks at once if each is of the usual shape; say where they end. This is the data
+    path. Where one is not, nothing is passed: that is for `_pass_some`."""
+    found = usual.findall(whole, start)
+    run = b"".join([block for block, _, _ in found])
+    if len(run) > most or not whole.startswith(run, start):
+        return start
+    frames += [frame(data, block, name) for block, name, data in found]
+    return start + len(run)
+
+
+def _pass_some(
+    usual: re.Pattern[bytes], whole: bytes, start: int, most: int, frames: list[Frame]
+) -> int:
+    """Pass blocks of the usual shape and of no more than `most` bytes, up to one that is none.
+
+    What does not fit is left to `Parser._take`, which would make the same frames of these.
+    """
+    while (found := usual.match(whole, start)) is not None:
+        block, name, data = found.groups(b"")
+        if len(block) > most:
+            break
+        frames.append(frame(data, block, name))
+        start = found.end()
+    return start
 
 
 def _after_blank_lines(text: bytes, start: int) -> int:

@@ -41,6 +41,8 @@ def metering(*objects: Any) -> Metering:
     found = [_read(value) for value in objects if value is not None]
     if not found:
         return NOTHING
+    if len(found) == 1:
+        return found[0]
     return Metering(
         any(one.metered for one in found),
         next((one.usage for one in found if one.usage is not None), None),
