@@ -11,14 +11,10 @@ from collections.abc import Iterable, Sequence
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    disable_created_metrics,
     generate_latest,
 )
 
-from latchway.log.families import Family
+from latchway.log.families import Family, Histogram
 from latchway.log.record import Bill
 from latchway.turn.commands import AttemptRecord, Finish
 
@@ -58,47 +54,46 @@ class Metrics:
     """All families, in a registry of their own. `models`, `routes`: the configured names."""
 
     def __init__(self, models: Iterable[str], routes: Iterable[str]) -> None:
-        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         self._make_turn_families(frozenset(models), frozenset(routes))
         self._make_plain_families()
 
     def turn_opened(self, transport: str) -> None:
-        self._open_turns.child(transport).inc()
+        self._open_turns.add(1, transport)
 
     def turn_ended(self, finish: Finish, bill: Bill, *, model: str, transport: str) -> None:
         """Count a turn that `turn_opened` was told of."""
-        self._open_turns.child(transport).dec()
-        self._turns.child(model, transport, finish.outcome).inc()
+        self._open_turns.add(-1, transport)
+        self._turns.add(1, model, transport, finish.outcome)
         if finish.phase is not None:
-            self._failures.child(finish.phase, transport).inc()
+            self._failures.add(1, finish.phase, transport)
         for attempt in finish.attempts:
             self._count_attempt(attempt)
         self._observe_times(finish)
         self._count_money(bill, model)
 
     def socket_opened(self) -> None:
-        self._open_sockets.inc()
+        self._open_sockets.add(1)
 
     def socket_closed(self) -> None:
-        self._open_sockets.dec()
+        self._open_sockets.add(-1)
 
     def route_states(self, states: Iterable[tuple[str, str]]) -> None:
         """Each route with its state, told before a `render`."""
         for route, state in states:
             for each in ROUTE_STATES:
-                self._route_state.child(route, each).set(each == state)
+                self._route_state.put(float(each == state), route, each)
 
     def render(self) -> bytes:
         """The text that Prometheus reads; its content type is `CONTENT_TYPE`."""
         return generate_latest(self.registry)
 
     def _count_attempt(self, attempt: AttemptRecord) -> None:
-        self._attempts.child(attempt.route, attempt.outcome, attempt.failure or "none").inc()
+        self._attempts.add(1, attempt.route, attempt.outcome, attempt.failure or "none")
         if attempt.verdict == "replay":
-            self._replays.child(attempt.route, attempt.rule or "").inc()
+            self._replays.add(1, attempt.route, attempt.rule or "")
         elif attempt.verdict is not None:
-            self._refused.child(attempt.verdict).inc()
+            self._refused.add(1, attempt.verdict)
 
     def _observe_times(self, finish: Finish) -> None:
         if finish.attempts:
@@ -108,18 +103,18 @@ class Metrics:
         if finish.held_seconds > 0:
             self._held.observe(finish.held_seconds)
         if finish.released_by_timer:
-            self._released_by_timer.inc()
+            self._released_by_timer.add(1)
 
     def _count_money(self, bill: Bill, model: str) -> None:
-        self._charged.inc(bill.charged / NANO)
-        self._refunded.inc((bill.reserved - bill.charged) / NANO)
+        self._charged.add(bill.charged / NANO)
+        self._refunded.add((bill.reserved - bill.charged) / NANO)
         if bill.loss:
-            self._loss.child(bill.loss_reason or "").inc(bill.loss / NANO)
+            self._loss.add(bill.loss / NANO, bill.loss_reason or "")
         for name, count in zip(TOKEN_CLASSES, _classes(bill), strict=False):
-            self._tokens.child(model, name).inc(count)
+            self._tokens.add(count, model, name)
 
     def _make_turn_families(self, models: frozenset[str], routes: frozenset[str]) -> None:
-        counter = self._counters
+        counter = self._counter
         self._turns = counter(
             "turns", "turns that ended", model=models, transport=TRANSPORTS, outcome=OUTCOMES
         )
@@ -135,10 +130,10 @@ class Metrics:
         self._tokens = counter("tokens", "tokens charged", model=models, **{"class": classes})
         self._loss = counter("operator_loss_usd", "borne by the operator", reason=LOSS_REASONS)
         self._open_turns = Family(
-            Gauge, "open_turns", "turns in flight", self.registry, {"transport": TRANSPORTS}
+            "gauge", "open_turns", "turns in flight", self.registry, {"transport": TRANSPORTS}
         )
         states = {"route": routes, "state": frozenset(ROUTE_STATES)}
-        self._route_state = Family(Gauge, "route_state", "1: so it is", self.registry, states)
+        self._route_state = Family("gauge", "route_state", "1: so it is", self.registry, states)
 
     def _make_plain_families(self) -> None:
         self._held = self._histogram(
@@ -155,18 +150,15 @@ class Metrics:
         )
         self._charged = self._counter("charged_usd", "charged to keys")
         self._refunded = self._counter("refunded_usd", "reserved and returned")
-        self._open_sockets = Gauge(
-            "latchway_open_sockets", "WebSocket connections", registry=self.registry
+        self._open_sockets = Family(
+            "gauge", "open_sockets", "WebSocket connections", self.registry, {}
         )
 
-    def _counters(self, name: str, help_text: str, **labels: frozenset[str]) -> Family[Counter]:
-        return Family(Counter, name, help_text, self.registry, labels)
+    def _counter(self, name: str, help_text: str, **labels: frozenset[str]) -> Family:
+        return Family("counter", name, help_text, self.registry, labels)
 
-    def _counter(self, name: str, help_text: str) -> Counter:
-        return Counter(f"latchway_{name}", help_text, registry=self.registry)
-
-    def _histogram(self, name: str, help_text: str, buckets: Sequence[float]) -> Histogram:
-        return Histogram(f"latchway_{name}", help_text, buckets=buckets, registry=self.registry)
+    def _histogram(self, name: str, help_text: str, bounds: Sequence[float]) -> Histogram:
+        return Histogram(name, help_text, bounds, self.registry)
 
 
 def _classes(bill: Bill) -> tuple[int, ...]:
