@@ -63,7 +63,7 @@ def test_books_that_were_changed_are_found_out(folder: Path) -> None:
     connection = sqlite3.connect(folder / "latchway.db")
     for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='trigger'"):
         connection.execute(f'DROP TRIGGER "{name}"')
-    connection.execute("UPDATE entry SET amount = amount + 1")
+    connection.execute("UPDATE chain SET amount = amount + 1")
     connection.commit()
     connection.close()
 

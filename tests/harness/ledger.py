@@ -72,7 +72,7 @@ class InlineLedger:
     def entries(self) -> list[str]:
         """Kinds of all entries of turns, in order."""
         rows = self.connection.execute(
-            "SELECT kind FROM entry WHERE turn IS NOT NULL ORDER BY account, number"
+            "SELECT kind FROM entry WHERE turn IS NOT NULL ORDER BY account, number, part"
         )
         return [kind for (kind,) in rows]
 

@@ -97,9 +97,9 @@ def refund(request_id: str = "req_1", loss: int = 0) -> Closing:
 
 
 def entries(book: Book) -> list[tuple[str, int]]:
-    """Kind and amount of each entry but the first grant."""
-    rows = book.connection.execute("SELECT kind, amount FROM entry WHERE turn IS NOT NULL")
-    return list(rows)
+    """Kind and amount of each entry of a turn, in order."""
+    query = "SELECT kind, amount FROM entry WHERE turn IS NOT NULL ORDER BY account, number, part"
+    return book.connection.execute(query).fetchall()
 
 
 def figures(book: Book, key: str = "alice") -> tuple[int, int, int]:

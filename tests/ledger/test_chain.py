@@ -1,45 +1,52 @@
-"""An entry's hash covers every field of it and all entries before it (I-B13)."""
+"""A link's hash covers every field of it and all links before it (I-B13)."""
 
 from __future__ import annotations
 
 import pytest
 
-from latchway.ledger.chain import MOVES, Tail, follow
+from latchway.ledger.chain import MOVES, Link, Tail, follow
 
-FIRST = ("alice", None, "grant", 100, 7)
-OTHERS = [
-    ("bob", None, "grant", 100, 7),
-    ("alice", "req_1", "grant", 100, 7),
-    ("alice", None, "loss", 100, 7),
-    ("alice", None, "grant", 101, 7),
-    ("alice", None, "grant", 100, 8),
+FIRST = Link(None, "grant", 100, 7)
+END = Link("req_1", "end", 100, 7, 40, 3)
+ANOTHER = [
+    FIRST._replace(request_id="req_1"),
+    FIRST._replace(kind="adjust"),
+    FIRST._replace(amount=101),
+    FIRST._replace(at_ms=8),
+    END._replace(charge=41),
+    END._replace(loss=4),
 ]
 
 
-@pytest.mark.parametrize("other", OTHERS)
-def test_each_field_counts(other: tuple[str, str | None, str, int, int]) -> None:
-    assert follow(Tail(), *other).hash != follow(Tail(), *FIRST).hash
+@pytest.mark.parametrize("another", ANOTHER)
+def test_each_field_counts(another: Link) -> None:
+    first = END if another.kind == "end" else FIRST
+    assert follow(Tail(), "alice", another).hash != follow(Tail(), "alice", first).hash
+
+
+def test_the_key_counts() -> None:
+    assert follow(Tail(), "bob", FIRST).hash != follow(Tail(), "alice", FIRST).hash
 
 
 def test_what_stands_before_counts() -> None:
-    once = follow(Tail(), *FIRST)
-    twice = follow(once, *FIRST)
+    once = follow(Tail(), "alice", FIRST)
+    twice = follow(once, "alice", FIRST)
     assert (once.number, twice.number) == (1, 2)
     assert once.hash != twice.hash
 
 
 def test_a_turn_leaves_its_charge() -> None:
-    tail = follow(Tail(), *FIRST)
-    for kind, amount in (("reserve", 50), ("charge", 20), ("release", 30), ("loss", 9)):
-        tail = follow(tail, "alice", "req_1", kind, amount, 7)
+    tail = follow(Tail(), "alice", FIRST)
+    for link in (Link("req_1", "reserve", 50, 7), Link("req_1", "end", 50, 7, 20, 9)):
+        tail = follow(tail, "alice", link)
     assert tail[1:4] == (100, 20, 0)
     assert tail.available == 80
 
 
 def test_an_adjustment_gives_back() -> None:
-    tail = follow(Tail(1, 100, 20, 0), "alice", "req_1", "adjust", 20, 7)
+    tail = follow(Tail(1, 100, 20, 0), "alice", Link("req_1", "adjust", 20, 7))
     assert tail[1:4] == (100, 0, 0)
 
 
 def test_every_kind_moves_something_known() -> None:
-    assert set(MOVES) == {"grant", "reserve", "charge", "release", "adjust", "loss"}
+    assert set(MOVES) == {"grant", "reserve", "end", "adjust"}

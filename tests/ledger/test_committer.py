@@ -124,7 +124,7 @@ def test_a_full_disk_fails_at_once_and_the_refund_follows(
     desk.disk.mend()
     desk.committer.stop()
     reader = sqlite3.connect(desk.path)
-    kinds = reader.execute("SELECT kind, amount FROM entry WHERE turn = 1 ORDER BY number")
+    kinds = reader.execute("SELECT kind, amount FROM entry WHERE turn = 1 ORDER BY number, part")
     assert kinds.fetchall() == [("reserve", 100), ("release", 100), ("loss", 40)]
     reader.close()
 

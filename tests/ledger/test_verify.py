@@ -65,17 +65,19 @@ def test_sound_books_have_no_fault(path: Path) -> None:
 
 TAMPERED = [
     # statement, what is said
-    ("UPDATE entry SET amount = 41 WHERE kind = 'charge' AND turn = 1", "I-B1: entry 5 of key al"),
-    ("UPDATE entry SET at_ms = at_ms + 1 WHERE account = 1 AND number = 4", "I-B13: entry 4 of"),
-    ("UPDATE entry SET hash = zeroblob(32) WHERE account = 1 AND number = 4", "I-B13: entry 4 of"),
-    ("UPDATE entry SET granted = 9000 WHERE account = 2", "I-B1: entry 1 of key bob"),
-    ("UPDATE entry SET amount = 9000, granted = 9000 WHERE account = 2", "I-B13: entry 1 of key"),
-    ("DELETE FROM entry WHERE account = 1 AND number = 4", "entry 4 is missing before it"),
-    ("DELETE FROM entry WHERE account = 2", "I-B13: key bob: 1 grants and adjust"),
-    ("DELETE FROM entry WHERE kind = 'adjust'", "I-B13: key alice: 2 grants"),
-    ("DELETE FROM entry WHERE kind = 'release' AND turn = 3", "I-B1: turn req_3"),
-    ("DELETE FROM entry WHERE kind = 'loss'", "I-B1: turn req_1: its loss is 3, its entries say 0"),
-    ("UPDATE turn SET charged = 50 WHERE turn = 1", "I-B1: turn req_1: reserved 100, charged 50"),
+    ("UPDATE chain SET charge = 41 WHERE kind = 'end' AND turn = 1", "I-B1: link 5 of key al"),
+    ("UPDATE chain SET loss = 0 WHERE kind = 'end' AND turn = 1", "I-B13: link 5 of key al"),
+    ("UPDATE chain SET loss = 0 WHERE kind = 'end' AND turn = 1", "its chain says 40 of 100, 0"),
+    ("UPDATE chain SET at_ms = at_ms + 1 WHERE account = 1 AND number = 4", "I-B13: link 4 of"),
+    ("UPDATE chain SET hash = zeroblob(32) WHERE account = 1 AND number = 4", "I-B13: link 4 of"),
+    ("UPDATE chain SET granted = 9000 WHERE account = 2", "I-B1: link 1 of key bob"),
+    ("UPDATE chain SET amount = 9000, granted = 9000 WHERE account = 2", "I-B13: link 1 of key"),
+    ("DELETE FROM chain WHERE account = 1 AND number = 4", "link 4 is missing before it"),
+    ("DELETE FROM chain WHERE account = 2", "I-B13: key bob: 1 grants and adjust"),
+    ("DELETE FROM chain WHERE kind = 'adjust'", "I-B13: key alice: 2 grants"),
+    ("DELETE FROM chain WHERE kind = 'end' AND turn = 3", "I-B1: turn req_3"),
+    ("DELETE FROM chain WHERE kind = 'reserve' AND turn = 3", "I-B1: turn req_3: reserved 100"),
+    ("UPDATE turn SET charged = 50 WHERE turn = 1", "I-B1: turn req_1: it ends with 50 of 100"),
     ("UPDATE turn SET input_tokens = 11 WHERE turn = 1", "I-B8: turn req_1: its usage costs 42"),
     ("UPDATE turn SET input_tokens = NULL, output_tokens = NULL WHERE turn = 1", "without a usage"),
     ("UPDATE turn SET billed = NULL WHERE turn = 1", "I-B2: turn req_1"),
@@ -83,8 +85,8 @@ TAMPERED = [
     ("UPDATE turn SET state = 'open', basis = NULL, closed_ms = NULL WHERE turn = 2",
      "I-B3: turn req_2"),
     ("UPDATE turn SET account = 77 WHERE turn = 2", "refers to a row of account"),
-    ("UPDATE turn SET request_id = 'req_9' WHERE turn = 2", "I-B13: entry 3 of key alice"),
-    ("UPDATE account SET key = 'eve' WHERE account = 2", "I-B13: entry 1 of key eve"),
+    ("UPDATE turn SET request_id = 'req_9' WHERE turn = 2", "I-B13: link 3 of key alice"),
+    ("UPDATE account SET key = 'eve' WHERE account = 2", "I-B13: link 1 of key eve"),
 ]  # fmt: skip
 
 
@@ -95,7 +97,7 @@ def test_tampering_is_found(path: Path, statement: str, said: str) -> None:
 
 
 @pytest.mark.parametrize("statement", [
-    "DROP TRIGGER entry_kept",
+    "DROP TRIGGER chain_kept",
     "DROP INDEX turn_open",
     "CREATE TRIGGER more AFTER INSERT ON log BEGIN SELECT 1; END",
 ])  # fmt: skip
@@ -116,7 +118,7 @@ def test_an_overdrawn_account_is_found(path: Path) -> None:
         book.close(refund("req_4"))
     connection.close()
     tamper(path, "UPDATE account SET unlimited = 0 WHERE account = 2")
-    assert faults(path) == ["I-B6: entry 2 of key bob: 100 nano-USD more than was granted"]
+    assert faults(path) == ["I-B6: link 2 of key bob: 100 nano-USD more than was granted"]
 
 
 def test_an_open_turn_needs_a_living_gateway(path: Path) -> None:

@@ -71,4 +71,4 @@ def written(path: Path, query: str) -> list[Any]:
         reader.close()
 
 
-KINDS = "SELECT kind, amount FROM entry WHERE turn IS NOT NULL ORDER BY number"
+KINDS = "SELECT kind, amount FROM entry WHERE turn IS NOT NULL ORDER BY number, part"

@@ -241,7 +241,7 @@ def _check_database(world: World) -> None:
     if open_turns:
         raise Violation(f"I-B3: {open_turns} turns are open at rest")
     reserved = connection.execute(
-        "SELECT reserved FROM entry JOIN (SELECT account, max(number) AS number FROM entry"
+        "SELECT reserved FROM chain JOIN (SELECT account, max(number) AS number FROM chain"
         " GROUP BY account) USING (account, number) WHERE reserved <> 0"
     ).fetchall()
     if reserved:
@@ -253,7 +253,7 @@ def _check_books(world: World, case: Case) -> None:
     connection = world.disk.connection
     row = connection.execute(
         "SELECT state, charged, route, second_route, billed,"
-        " (SELECT coalesce(sum(amount), 0) FROM entry WHERE entry.turn = turn.turn"
+        " (SELECT coalesce(sum(amount), 0) FROM chain WHERE chain.turn = turn.turn"
         " AND kind = 'adjust') FROM turn WHERE request_id = ?", (case.request_id,)
     ).fetchone()  # fmt: skip
     logged = store.find(connection, case.request_id or "")

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 SCHEMA = Path(__file__).with_name("schema.sql")
 
 READER_WAITS_MS = 2000

@@ -14,6 +14,7 @@ import secrets
 import sqlite3
 from dataclasses import dataclass, replace
 
+from latchway.ledger.chain import Link
 from latchway.ledger.prices import MOST_USD, NANO_PER_USD, format_usd
 from latchway.ledger.sqlite import Account, Book
 from latchway.ports import Key
@@ -127,7 +128,7 @@ def create(book: Book, new: NewKey) -> KeyRow:
         NEW_ACCOUNT,
         (new.name, new.owner, new.public_id, new.digest, new.unlimited, book.now_ms()),
     )
-    book.append(_account(book, new.name), None, None, "grant", new.credit)
+    book.append(_account(book, new.name), None, Link(None, "grant", new.credit, book.now_ms()))
     return KeyRow(Key(new.name, new.owner), new.public_id, new.digest)
 
 
@@ -145,7 +146,7 @@ def credit(book: Book, name: str, amount: int) -> None:
         raise KeyFault("the credit is 0: say an amount such as 5.00")
     _check_amount(amount)
     _check_amount(book.tail(account).granted + amount)
-    book.append(account, None, None, "grant", amount)
+    book.append(account, None, Link(None, "grant", amount, book.now_ms()))
 
 
 def _account(book: Book, name: str) -> Account:

@@ -29,8 +29,8 @@ OLDER, ONE = "epoch < ?1", "epoch = ?1"
 
 ORPHANS = "SELECT turn, request_id FROM turn WHERE state = 'open' AND {} ORDER BY turn"
 UNLOGGED = (
-    "SELECT turn.*, key, owner, served_by, (SELECT coalesce(sum(amount), 0) FROM entry"
-    " WHERE entry.turn = turn.turn AND kind = 'adjust') AS given_back"
+    "SELECT turn.*, key, owner, served_by, (SELECT coalesce(sum(amount), 0) FROM chain"
+    " WHERE chain.turn = turn.turn AND kind = 'adjust') AS given_back"
     " FROM turn JOIN account USING (account) JOIN epoch USING (epoch)"
     " WHERE turn > min((SELECT max(turn) FROM turn) - ?2, ?3) AND {}"
     " AND opened_ms >= ?4 AND NOT EXISTS (SELECT 1 FROM log WHERE log.request_id = turn.request_id)"

@@ -14,14 +14,14 @@ from latchway.log import store
 
 ACCOUNTS = (
     "SELECT key, owner, unlimited, created_ms, revoked_ms, granted, charged, reserved"
-    " FROM account JOIN entry USING (account)"
-    " WHERE number = (SELECT max(number) FROM entry WHERE entry.account = account.account)"
+    " FROM account JOIN chain USING (account)"
+    " WHERE number = (SELECT max(number) FROM chain WHERE chain.account = account.account)"
     " AND (?1 IS NULL OR key = ?1) ORDER BY account"
 )
 ENTRIES = (
     "SELECT request_id, key, kind, amount, at_ms FROM entry JOIN account USING (account)"
     " LEFT JOIN turn USING (turn) WHERE ?1 IS NULL OR key = ?1"
-    " ORDER BY at_ms, entry.account, number"
+    " ORDER BY at_ms, entry.account, number, part"
 )
 LOSSES = (
     "SELECT coalesce(sum(amount), 0) FROM entry JOIN account USING (account)"

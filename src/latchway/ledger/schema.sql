@@ -1,9 +1,12 @@
 -- The ledger's tables, and the rules that hold whatever the code above them does.
 --
--- Amounts are whole nano-USD, times are Unix milliseconds. An account's figures are those of its
--- last entry, and each entry must follow from the one before it; an entry, a price and a closed
--- turn never change; a third attempt, a second one on the same route, a second billed one, or more
--- than was granted, is refused here.
+-- Amounts are whole nano-USD, times are Unix milliseconds. An account's figures are those of the
+-- last link of its chain, and each link must follow from the one before it; a link, a price and a
+-- closed turn never change; a third attempt, a second one on the same route, a second billed one, or
+-- more than was granted, is refused here.
+--
+-- Words are compared with `=` and not looked for with `IN`: SQLite would build the list of three or
+-- more anew for each row, and that costs more than to write it.
 
 -- One row for each start of a gateway on this database, and of each of its workers (`under`: the
 -- gateway's row). An open turn of a gateway before the last has lost the process that served it.
@@ -15,7 +18,7 @@ CREATE TABLE epoch (
 ) STRICT;
 
 -- A client key and its prepaid balance. `digest` is the SHA-256 of the whole secret; `grants` counts
--- the entries that no turn vouches for, so that not even the last of a chain can go unnoticed.
+-- the links that no turn vouches for, so that not even the last of a chain can go unnoticed.
 CREATE TABLE account (
     account INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
@@ -57,11 +60,12 @@ CREATE TABLE turn (
     second_route TEXT CHECK (second_route <> route),
     second_began_ms INTEGER CHECK ((second_began_ms IS NULL) = (second_route IS NULL)),
     billed INTEGER CHECK (billed = 1 OR (billed = 2 AND second_route IS NOT NULL)),
-    state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'settled', 'void')),
+    state TEXT NOT NULL DEFAULT 'open'
+        CHECK (state = 'open' OR state = 'settled' OR state = 'void'),
     charged INTEGER NOT NULL DEFAULT 0 CHECK (charged BETWEEN 0 AND reserved),
     loss INTEGER NOT NULL DEFAULT 0 CHECK (loss >= 0),
     loss_reason TEXT,
-    basis TEXT CHECK (basis IN ('upstream', 'estimated', 'none')),
+    basis TEXT CHECK (basis = 'upstream' OR basis = 'estimated' OR basis = 'none'),
     input_tokens INTEGER,
     cached_tokens INTEGER,
     cache_write_tokens INTEGER,
@@ -88,14 +92,20 @@ CREATE TABLE made (
     PRIMARY KEY (mark, owner)
 ) STRICT;
 
--- `number` counts an account's entries from 1; `granted`, `charged` and `reserved` are the
--- account's once the entry is made; `hash` covers all of it and the hash before it.
-CREATE TABLE entry (
+-- What moved an account's figures, in order: a grant, a turn's reservation, a turn's end, or an
+-- adjustment, of `amount`. An end has the amount of the reservation; `charge` is what was kept of
+-- it, all else is released, and `loss` is what the operator bears. `number` counts an account's
+-- links from 1; `granted`, `charged` and `reserved` are the account's once the link is made; `hash`
+-- covers all of it and the hash before it.
+CREATE TABLE chain (
     account INTEGER NOT NULL REFERENCES account,
     number INTEGER NOT NULL,
     turn INTEGER REFERENCES turn,
-    kind TEXT NOT NULL CHECK (kind IN ('grant', 'reserve', 'charge', 'release', 'adjust', 'loss')),
+    kind TEXT NOT NULL
+        CHECK (kind = 'grant' OR kind = 'reserve' OR kind = 'end' OR kind = 'adjust'),
     amount INTEGER NOT NULL CHECK (amount >= 0),
+    charge INTEGER NOT NULL CHECK (charge BETWEEN 0 AND amount),
+    loss INTEGER NOT NULL CHECK (loss >= 0),
     granted INTEGER NOT NULL,
     charged INTEGER NOT NULL CHECK (charged >= 0),
     reserved INTEGER NOT NULL CHECK (reserved >= 0),
@@ -103,8 +113,22 @@ CREATE TABLE entry (
     hash BLOB NOT NULL CHECK (length(hash) = 32),
     PRIMARY KEY (account, number),
     UNIQUE (turn, kind),
-    CHECK ((kind = 'grant') = (turn IS NULL))
+    CHECK ((kind = 'grant') = (turn IS NULL)),
+    CHECK (kind = 'end' OR (charge = 0 AND loss = 0))
 ) STRICT, WITHOUT ROWID;
+
+-- The chain as people read it: an end is its charge, its release and its loss, as far as there are
+-- any; of a reservation of zero at least its release, so that every turn's entries show its end.
+CREATE VIEW entry AS
+SELECT account, number, 1 AS part, turn, kind, amount, at_ms FROM chain WHERE kind <> 'end'
+UNION ALL
+SELECT account, number, 1, turn, 'charge', charge, at_ms FROM chain WHERE kind = 'end'
+    AND charge > 0
+UNION ALL
+SELECT account, number, 2, turn, 'release', amount - charge, at_ms FROM chain WHERE kind = 'end'
+    AND (amount > charge OR charge = 0)
+UNION ALL
+SELECT account, number, 3, turn, 'loss', loss, at_ms FROM chain WHERE kind = 'end' AND loss > 0;
 
 -- The request log. `record` is the JSON of `requests show`; the other columns are there to find it.
 CREATE TABLE log (
@@ -117,47 +141,46 @@ CREATE TABLE log (
 ) STRICT;
 CREATE INDEX log_response ON log (response_id) WHERE response_id IS NOT NULL;
 
--- Entries: added only, in order, each with the figures that follow from the one before.
-CREATE TRIGGER entry_kept BEFORE UPDATE ON entry
-BEGIN SELECT RAISE(ABORT, 'an entry is never changed'); END;
+-- Links: added only, in order, each with the figures that follow from the one before.
+CREATE TRIGGER chain_kept BEFORE UPDATE ON chain
+BEGIN SELECT RAISE(ABORT, 'a link of a chain is never changed'); END;
 
-CREATE TRIGGER entry_stays BEFORE DELETE ON entry
-BEGIN SELECT RAISE(ABORT, 'an entry is never deleted'); END;
+CREATE TRIGGER chain_stays BEFORE DELETE ON chain
+BEGIN SELECT RAISE(ABORT, 'a link of a chain is never deleted'); END;
 
-CREATE TRIGGER entry_begins BEFORE INSERT ON entry
+CREATE TRIGGER chain_begins BEFORE INSERT ON chain
 WHEN NEW.number < 2 AND (NEW.number, NEW.kind, NEW.granted, NEW.charged, NEW.reserved)
     IS NOT (1, 'grant', NEW.amount, 0, 0)
 BEGIN SELECT RAISE(ABORT, 'an account begins with a grant'); END;
 
-CREATE TRIGGER entry_follows BEFORE INSERT ON entry
+CREATE TRIGGER chain_follows BEFORE INSERT ON chain
 WHEN NEW.number > 1 AND (NEW.granted, NEW.charged, NEW.reserved) IS NOT (
     SELECT granted + iif(NEW.kind = 'grant', NEW.amount, 0),
-        charged + CASE NEW.kind WHEN 'charge' THEN NEW.amount WHEN 'adjust' THEN -NEW.amount
-            ELSE 0 END,
-        reserved + CASE NEW.kind WHEN 'reserve' THEN NEW.amount WHEN 'charge' THEN -NEW.amount
-            WHEN 'release' THEN -NEW.amount ELSE 0 END
-    FROM entry WHERE account = NEW.account AND number = NEW.number - 1)
-BEGIN SELECT RAISE(ABORT, 'an entry follows from the one before it'); END;
+        charged + NEW.charge - iif(NEW.kind = 'adjust', NEW.amount, 0),
+        reserved + CASE NEW.kind WHEN 'reserve' THEN NEW.amount WHEN 'end' THEN -NEW.amount
+            ELSE 0 END
+    FROM chain WHERE account = NEW.account AND number = NEW.number - 1)
+BEGIN SELECT RAISE(ABORT, 'a link follows from the one before it'); END;
 
-CREATE TRIGGER entry_within_grant BEFORE INSERT ON entry
+CREATE TRIGGER chain_within_grant BEFORE INSERT ON chain
 WHEN NEW.charged + NEW.reserved > NEW.granted
     AND NOT EXISTS (SELECT 1 FROM account WHERE account = NEW.account AND unlimited = 1)
 BEGIN SELECT RAISE(ABORT, 'more than was granted'); END;
 
-CREATE TRIGGER entry_while_open BEFORE INSERT ON entry
-WHEN NEW.kind IN ('reserve', 'charge', 'release', 'loss') AND NOT EXISTS (
+CREATE TRIGGER chain_while_open BEFORE INSERT ON chain
+WHEN (NEW.kind = 'reserve' OR NEW.kind = 'end') AND NOT EXISTS (
     SELECT 1 FROM turn WHERE turn = NEW.turn AND account = NEW.account AND state = 'open'
-    AND (NEW.kind <> 'reserve' OR NEW.amount = reserved))
-BEGIN SELECT RAISE(ABORT, 'this entry needs an open turn of its account'); END;
+    AND reserved = NEW.amount)
+BEGIN SELECT RAISE(ABORT, 'a reservation begins and ends with an open turn of its account'); END;
 
-CREATE TRIGGER entry_adjusts BEFORE INSERT ON entry
+CREATE TRIGGER chain_adjusts BEFORE INSERT ON chain
 WHEN NEW.kind = 'adjust' AND NOT EXISTS (
     SELECT 1 FROM turn
     WHERE turn = NEW.turn AND account = NEW.account AND state = 'settled' AND NEW.amount <= charged)
 BEGIN SELECT RAISE(ABORT, 'an adjustment gives back what a settled turn was charged'); END;
 
-CREATE TRIGGER entry_counted AFTER INSERT ON entry
-WHEN NEW.kind IN ('grant', 'adjust')
+CREATE TRIGGER chain_counted AFTER INSERT ON chain
+WHEN NEW.kind = 'grant' OR NEW.kind = 'adjust'
 BEGIN UPDATE account SET grants = grants + 1 WHERE account = NEW.account; END;
 
 -- Accounts and prices: all that may change is that a key is revoked.
@@ -178,7 +201,7 @@ BEGIN SELECT RAISE(ABORT, 'a price is never changed'); END;
 CREATE TRIGGER price_stays BEFORE DELETE ON price
 BEGIN SELECT RAISE(ABORT, 'a price is never deleted'); END;
 
--- Turns: opened, closed once, and closed only by entries that add up.
+-- Turns: opened, closed once, and closed only by a link that says the same.
 CREATE TRIGGER turn_opens BEFORE INSERT ON turn
 WHEN NEW.state <> 'open'
 BEGIN SELECT RAISE(ABORT, 'a turn begins open'); END;
@@ -199,8 +222,8 @@ CREATE TRIGGER turn_stays BEFORE DELETE ON turn
 BEGIN SELECT RAISE(ABORT, 'a turn is never deleted'); END;
 
 CREATE TRIGGER turn_adds_up BEFORE UPDATE OF state ON turn
-WHEN NEW.state <> 'open' AND (NEW.reserved, NEW.charged, NEW.reserved, NEW.loss) IS NOT (
-    SELECT sum(iif(kind = 'reserve', amount, 0)), sum(iif(kind = 'charge', amount, 0)),
-           sum(iif(kind IN ('charge', 'release'), amount, 0)), sum(iif(kind = 'loss', amount, 0))
-    FROM entry WHERE turn = NEW.turn)
-BEGIN SELECT RAISE(ABORT, 'the entries of a closed turn add up to its reservation'); END;
+WHEN NEW.state <> 'open' AND (NEW.reserved, NEW.reserved, NEW.charged, NEW.loss) IS NOT (
+    SELECT begun.amount, ended.amount, ended.charge, ended.loss
+    FROM chain AS begun JOIN chain AS ended USING (turn)
+    WHERE turn = NEW.turn AND begun.kind = 'reserve' AND ended.kind = 'end')
+BEGIN SELECT RAISE(ABORT, 'the end of a closed turn adds up to its reservation'); END;

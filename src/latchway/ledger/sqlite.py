@@ -13,16 +13,16 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from latchway.ledger import made
-from latchway.ledger.chain import Tail, follow
+from latchway.ledger.chain import Link, Tail, follow
 from latchway.ledger.database import LedgerFault, roll_back
 from latchway.ports import Closing, Granted, Opening, Refused
 from latchway.settings import Price
 
 NEW_EPOCH = "INSERT INTO epoch VALUES (NULL, ?, ?, ?)"
 TOUCH = "UPDATE epoch SET served_by = served_by WHERE epoch = ?"
-ACCOUNT = "SELECT account, key, unlimited FROM account WHERE key = ?"
+ACCOUNT = "SELECT account, key, owner, unlimited FROM account WHERE key = ?"
 TAIL = (
-    "SELECT number, granted, charged, reserved, hash FROM entry WHERE account = ?"
+    "SELECT number, granted, charged, reserved, hash FROM chain WHERE account = ?"
     " ORDER BY number DESC LIMIT 1"
 )
 PRICE = (
@@ -35,9 +35,9 @@ OPEN_TURN = (
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 REPLAY = "UPDATE turn SET second_route = ?, second_began_ms = ? WHERE turn = ?"
-ENTRY = "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+LINK = "INSERT INTO chain VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 TURN = (
-    "SELECT turn, state, reserved, charged, owner, account, key, unlimited"
+    "SELECT turn, state, reserved, charged, account, key, owner, unlimited"
     " FROM turn JOIN account USING (account) WHERE request_id = ?"
 )
 CLOSE_TURN = (
@@ -45,7 +45,7 @@ CLOSE_TURN = (
     " input_tokens = ?, cached_tokens = ?, cache_write_tokens = ?, output_tokens = ?,"
     " reasoning_tokens = ?, response_id = ?, response_route = ?, closed_ms = ? WHERE turn = ?"
 )
-ADJUSTED = "SELECT 1 FROM entry WHERE turn = ? AND kind = 'adjust'"
+ADJUSTED = "SELECT 1 FROM chain WHERE turn = ? AND kind = 'adjust'"
 
 USAGE_COLUMNS = (
     "input_tokens",
@@ -65,6 +65,7 @@ class Account(NamedTuple):
 
     id: int
     key: str
+    owner: str
     unlimited: int
 
 
@@ -73,7 +74,6 @@ class _Turn(NamedTuple):
     state: str
     reserved: int
     charged: int
-    owner: str
     account: Account
 
 
@@ -89,6 +89,7 @@ class Book:
         self._prices: dict[tuple[str, Price], int] = {}
         self._accounts: dict[str, Account] = {}
         self._tails: dict[int, Tail] = {}
+        self._open: dict[str, _Turn] = {}
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -109,6 +110,7 @@ class Book:
         self._prices.clear()
         self._accounts.clear()
         self._tails.clear()
+        self._open.clear()
 
     def begin_epoch(self, served_by: str) -> None:
         """Turns opened from here on are this process's."""
@@ -133,8 +135,10 @@ class Book:
         available = self.tail(account).available
         if opening.amount > available and not account.unlimited:
             return Refused(needed=opening.amount, available=available)
-        turn = self._open(opening, account, self.epoch if epoch is None else epoch)
-        self.append(account, turn, opening.request_id, "reserve", opening.amount)
+        turn = self._open_row(opening, account, self.epoch if epoch is None else epoch)
+        self._open[opening.request_id] = _Turn(turn, "open", opening.amount, 0, account)
+        begin = Link(opening.request_id, "reserve", opening.amount, self.now_ms())
+        self.append(account, turn, begin)
         return Granted()
 
     def account(self, key: str) -> Account | None:
@@ -150,14 +154,14 @@ class Book:
 
     def tail(self, account: Account) -> Tail:
         """Where the account stands. It is remembered: nobody else writes to this database, and an
-        entry that did not follow from the last one would be refused by it."""
+        link that did not follow from the last one would be refused by it."""
         known = self._tails.get(account.id)
         if known is not None:
             return known
         row = self.connection.execute(TAIL, (account.id,)).fetchone()
         return Tail(*row) if row else Tail()
 
-    def _open(self, opening: Opening, account: Account, epoch: int) -> int:
+    def _open_row(self, opening: Opening, account: Account, epoch: int) -> int:
         price = self._price(opening.model, opening.price)
         turn = self.connection.execute(
             OPEN_TURN,
@@ -198,17 +202,13 @@ class Book:
         assert row is not None
         return row
 
-    def append(
-        self, account: Account, turn: int | None, request_id: str | None, kind: str, amount: int
-    ) -> None:
-        """Add an entry to the account's chain."""
-        at_ms = self.now_ms()
-        tail = follow(self.tail(account), account.key, request_id, kind, amount, at_ms)
-        number, granted, charged, reserved, digest = tail
-        self.connection.execute(
-            ENTRY,
-            (account.id, number, turn, kind, amount, granted, charged, reserved, at_ms, digest),
-        )
+    def append(self, account: Account, turn: int | None, link: Link) -> None:
+        """Add a link to the account's chain."""
+        tail = follow(self.tail(account), account.key, link)
+        number, *figures, digest = tail
+        _, kind, amount, at_ms, *end = link
+        row = (account.id, number, turn, kind, amount, *end, *figures, at_ms, digest)
+        self.connection.execute(LINK, row)
         self._tails[account.id] = tail
 
     def record_replay(self, request_id: str, route: str) -> Granted:
@@ -219,14 +219,18 @@ class Book:
 
     def close(self, closing: Closing) -> Granted:
         """Settle or void a turn, once: if it is closed already, the first outcome stands."""
-        turn = self._turn(closing.request_id)
+        request_id = closing.request_id
+        turn = self._turn(request_id)
         if turn.state != "open":
             return Granted()
-        self._add_closing_entries(turn, closing)
-        self._close_row(turn.id, closing)
+        now_ms = self.now_ms()
+        end = Link(request_id, "end", turn.reserved, now_ms, closing.charge, closing.loss)
+        self.append(turn.account, turn.id, end)
+        self._close_row(turn.id, closing, now_ms)
+        self._open.pop(request_id, None)
         if closing.route is not None:
             made.put(
-                self.connection, turn.owner, closing.route, closing.made, self.now_ms(),
+                self.connection, turn.account.owner, closing.route, closing.made, now_ms,
                 repeated=closing.repeated,
             )  # fmt: skip
         return Granted()
@@ -237,24 +241,17 @@ class Book:
         return Granted()
 
     def _turn(self, request_id: str) -> _Turn:
+        """Open turns are remembered, for they are about to be closed."""
+        known = self._open.get(request_id)
+        if known is not None:
+            return known
         row = self.connection.execute(TURN, (request_id,)).fetchone()
         if row is None:
             raise LedgerFault(f"no turn {request_id!r}")
-        turn, state, reserved, charged, owner, *account = row
-        return _Turn(turn, state, reserved, charged, owner, Account(*account))
+        turn, state, reserved, charged, *account = row
+        return _Turn(turn, state, reserved, charged, Account(*account))
 
-    def _add_closing_entries(self, turn: _Turn, closing: Closing) -> None:
-        """The charge, what is left of the reservation, and the operator's loss, if there are any;
-        of a reservation of zero at least its release, so that every turn's entries show its end."""
-        rest = turn.reserved - closing.charge
-        if closing.charge > 0:
-            self.append(turn.account, turn.id, closing.request_id, "charge", closing.charge)
-        if rest > 0 or closing.charge == 0:
-            self.append(turn.account, turn.id, closing.request_id, "release", rest)
-        if closing.loss > 0:
-            self.append(turn.account, turn.id, closing.request_id, "loss", closing.loss)
-
-    def _close_row(self, turn: int, closing: Closing) -> None:
+    def _close_row(self, turn: int, closing: Closing, now_ms: int) -> None:
         state = "void" if closing.basis == "none" else "settled"
         usage = closing.usage
         tokens = (
@@ -273,7 +270,7 @@ class Book:
                 closing.billed_attempt if state == "settled" else None,
                 *tokens,
                 *_delivered(closing),
-                self.now_ms(),
+                now_ms,
                 turn,
             ),
         )
@@ -281,12 +278,13 @@ class Book:
     def give_back(self, request_id: str) -> Granted:
         """Return the charge of a turn that settled after its client was told that it had not.
 
-        The settlement stays as it is (it is final); the money goes back by an entry of its own.
+        The settlement stays as it is (it is final); the money goes back by a link of its own.
         Nothing is done if there is no such charge, or if it was given back before.
         """
         turn = self._turn(request_id)
         if turn.charged > 0 and not self._adjusted(turn.id):
-            self.append(turn.account, turn.id, request_id, "adjust", turn.charged)
+            adjustment = Link(request_id, "adjust", turn.charged, self.now_ms())
+            self.append(turn.account, turn.id, adjustment)
         return Granted()
 
     def _adjusted(self, turn: int) -> bool:

@@ -12,31 +12,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from latchway.ledger.chain import Tail, follow
+from latchway.ledger.chain import Link, Tail, follow
 from latchway.ledger.database import make_tables, owned
 from latchway.ledger.prices import charge
 from latchway.settings import Price
 from latchway.wire.frame import Usage
 
-ENTRIES = (
-    "SELECT entry.account, key, unlimited, number, request_id, kind, amount, at_ms,"
-    " entry.granted, entry.charged, entry.reserved, hash"
-    " FROM entry JOIN account USING (account) LEFT JOIN turn USING (turn)"
-    " ORDER BY entry.account, number"
+CHAINS = (
+    "SELECT chain.account, key, unlimited, number, request_id, kind, amount, at_ms, charge,"
+    " chain.loss, chain.granted, chain.charged, chain.reserved, hash"
+    " FROM chain JOIN account USING (account) LEFT JOIN turn USING (turn)"
+    " ORDER BY chain.account, number"
 )
 SUMS = (
     "SELECT request_id, state, turn.reserved, turn.charged, turn.loss,"
-    " coalesce(sum(amount) FILTER (WHERE kind = 'reserve'), 0),"
-    " coalesce(sum(amount) FILTER (WHERE kind = 'charge'), 0),"
-    " coalesce(sum(amount) FILTER (WHERE kind = 'release'), 0),"
-    " coalesce(sum(amount) FILTER (WHERE kind = 'loss'), 0),"
-    " count(*) FILTER (WHERE kind = 'reserve'),"
-    " count(*) FILTER (WHERE kind IN ('charge', 'release'))"
-    " FROM turn LEFT JOIN entry USING (turn) GROUP BY turn.turn"
+    " begun.amount, ended.amount, ended.charge, ended.loss FROM turn"
+    " LEFT JOIN chain AS begun ON begun.turn = turn.turn AND begun.kind = 'reserve'"
+    " LEFT JOIN chain AS ended ON ended.turn = turn.turn AND ended.kind = 'end'"
 )
 GRANTS = (
-    "SELECT key, grants, count(number) FROM account LEFT JOIN entry"
-    " ON entry.account = account.account AND kind IN ('grant', 'adjust')"
+    "SELECT key, grants, count(number) FROM account LEFT JOIN chain"
+    " ON chain.account = account.account AND kind IN ('grant', 'adjust')"
     " GROUP BY account.account HAVING grants <> count(number) OR grants = 0"
 )
 OPEN = (
@@ -105,28 +101,17 @@ def _schema(connection: sqlite3.Connection) -> Iterator[Fault]:
 
 
 def _chains(connection: sqlite3.Connection) -> Iterator[Fault]:
-    """I-B13, and I-B6 at every entry."""
+    """I-B13, and I-B6 at every link."""
     at, tail = None, Tail()
-    for (
-        account,
-        key,
-        unlimited,
-        number,
-        request_id,
-        kind,
-        amount,
-        at_ms,
-        *rest,
-    ) in connection.execute(ENTRIES):
+    for account, key, unlimited, number, *rest in connection.execute(CHAINS):
         if account != at:
             at, tail = account, Tail()
-        row = f"entry {number} of key {key}"
-        wanted = follow(tail, key, request_id, kind, amount, at_ms)
-        tail = Tail(number, *rest)
+        row = f"link {number} of key {key}"
+        wanted, tail = follow(tail, key, Link(*rest[:6])), Tail(number, *rest[6:])
         if wanted.number != number:
-            yield Fault("I-B13", row, f"entry {wanted.number} is missing before it")
+            yield Fault("I-B13", row, f"link {wanted.number} is missing before it")
         elif wanted[1:4] != tail[1:4]:
-            yield Fault("I-B1", row, "its figures do not follow from the entry before it")
+            yield Fault("I-B1", row, "its figures do not follow from the link before it")
         elif wanted != tail:
             yield Fault("I-B13", row, "its hash does not fit it: it, or one before it, was changed")
         if tail.available < 0 and not unlimited:
@@ -134,7 +119,7 @@ def _chains(connection: sqlite3.Connection) -> Iterator[Fault]:
 
 
 def _grants(connection: sqlite3.Connection) -> Iterator[Fault]:
-    """I-B13 for a chain's last entries: those of turns are missed by `_sums`."""
+    """I-B13 for a chain's last links: those of turns are missed by `_sums`."""
     for key, wanted, found in connection.execute(GRANTS):
         yield Fault(
             "I-B13", f"key {key}", f"{wanted} grants and adjustments were made, {found} are there"
@@ -142,21 +127,18 @@ def _grants(connection: sqlite3.Connection) -> Iterator[Fault]:
 
 
 def _sums(connection: sqlite3.Connection) -> Iterator[Fault]:
-    """I-B1: a turn's entries are its reservation, then the same amount charged and released."""
-    for request_id, state, reserved, charged, loss, *sums in connection.execute(SUMS):
-        reserve, charge_sum, release, loss_sum, reserves, ends = sums
+    """I-B1: a turn's links are its reservation, then an end that charges and releases all of it."""
+    for request_id, state, reserved, charged, loss, begun, *ended in connection.execute(SUMS):
         row = f"turn {request_id}"
-        if reserves != 1 or reserve != reserved:
-            yield Fault("I-B1", row, f"reserved {reserved}, its entries say {reserve}")
-        if state == "open" and ends:
-            yield Fault("I-B1", row, "it is open and has entries of an end")
-        if state != "open" and (charge_sum + release != reserved or charge_sum != charged):
+        if begun != reserved:
+            yield Fault("I-B1", row, f"reserved {reserved}, its chain says {begun}")
+        if state == "open" and ended != [None, None, None]:
+            yield Fault("I-B1", row, "it is open and its chain has its end")
+        if state != "open" and ended != [reserved, charged, loss]:
             yield Fault(
-                "I-B1", row, f"reserved {reserved}, charged {charged}; its entries charge"
-                f" {charge_sum} and release {release}",
+                "I-B1", row, f"it ends with {charged} of {reserved} charged, {loss} lost; its chain"
+                " says {1} of {0}, {2}".format(*ended),
             )  # fmt: skip
-        if loss_sum != loss:
-            yield Fault("I-B1", row, f"its loss is {loss}, its entries say {loss_sum}")
 
 
 def _open_turns(connection: sqlite3.Connection) -> Iterator[Fault]:
