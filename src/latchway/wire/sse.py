@@ -32,6 +32,8 @@ _BLOCK_END = re.compile(rb"\n[\r\n]|\r\r")
 _USUAL_LF = re.compile(rb"(?<![^\n])((?:event: ([^\n]*)\n)?data: (\{[^\n]*)\n\n)")
 """Only for bytes without a CR. Begins where a line does, or a search would not be linear."""
 _USUAL_CRLF = re.compile(rb"(?<![^\n])((?:event: ([^\r\n]*)\r\n)?data: (\{[^\r\n]*)\r\n\r\n)")
+FEW_BYTES = 1024
+"""Of a read that brings an event or two: each is found alone, as is cheaper then."""
 _OVERLAP = 1
 """Bytes to look at again with the next read: the end of a block is found by two."""
 
@@ -110,8 +112,13 @@ class Parser:
         """Make frames of all that is whole; the rest is pending. Nothing ends before `searched`."""
         frames: list[Frame] = []
         usual = _USUAL_CRLF if b"\r" in whole else _USUAL_LF
-        start = (_pass_all if self._even else _pass_some)(usual, whole, 0, self._max, frames)
+        many = self._even and len(whole) > FEW_BYTES
+        start = (_pass_all if many else _pass_some)(usual, whole, 0, self._max, frames)
         self._even = start > 0
+        if start == len(whole):
+            self._pending.clear()
+            self._searched = 0
+            return frames
         while not self.done and start < len(whole):
             start = _after_blank_lines(whole, start)
             end = _end(whole, start, searched)
