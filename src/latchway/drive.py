@@ -147,13 +147,13 @@ class Driver:
             call.drop()
 
     def _arm(self) -> None:
-        """Keep one timer, at the earliest moment the turn has named. While output streams its
-        clocks only move later, so a timer that was set then may stay."""
+        """Keep one timer, no later than the earliest moment that the turn has named: one that rings
+        too early is set again. While output streams the turn's clocks only move later."""
         if self._timer is not None and self._armed_in is self.turn.state is State.STREAMING:
             return
         self._armed_in = self.turn.state
         due = self.turn.due()
-        if self._timer is not None and due != self._timer_at:
+        if self._timer is not None and due is not None and due < self._timer_at:
             self._timer.cancel()
             self._timer = None
         if due is not None and self._timer is None:

@@ -32,10 +32,6 @@ def test_every_status_has_a_phrase(status: int, line: bytes) -> None:
     assert answers.head(status, []).startswith(b"HTTP/1.1 " + line + b"\r\n")
 
 
-def test_a_chunk() -> None:
-    assert answers.chunk(b"x" * 26) == b"1a\r\n" + b"x" * 26 + b"\r\n"
-
-
 @pytest.mark.parametrize(
     ("seconds", "header"),
     [(None, None), (0.0, "0"), (0.2, "1"), (7.0, "7"), (7.5, "8"), (3600.0, "60"), (-1.0, None),

@@ -19,6 +19,7 @@ STREAM_HEADERS = (
     ("x-accel-buffering", "no"),
 )
 
+CHUNK_END = b"\r\n"
 LAST_CHUNK = b"0\r\n\r\n"
 
 RENAMED = {
@@ -54,10 +55,6 @@ def whole(status: int, body: bytes, headers: Iterable[Header], *, close: bool) -
     """A whole answer with its length. `close`: the connection ends behind it."""
     rest = [("connection", "close")] if close else []
     return head(status, [*headers, ("content-length", str(len(body))), *rest]) + body
-
-
-def chunk(data: bytes) -> bytes:
-    return b"%x\r\n%b\r\n" % (len(data), data)
 
 
 def error_headers(request_id: str, retryable: bool, retry_after: float | None) -> list[Header]:

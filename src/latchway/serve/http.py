@@ -49,6 +49,8 @@ class HttpConnection(asyncio.Protocol):
         self._client: HttpClient | None = None
         self._driver: Answering | None = None
         self._timer: Timer | None = None
+        self._clock_is_due = False
+        """What comes next has begun in this read; its clock is set if the read does not end it."""
         self._stall: StallWatch | None = None
         self._busy = False
         """A request is being answered."""
@@ -80,6 +82,8 @@ class HttpConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._reader.feed(data)
+        if self._clock_is_due:
+            self._await()
 
     def eof_received(self) -> None:
         """It asks for nothing more. What waits to be taken is not kept for it for ever."""
@@ -107,15 +111,15 @@ class HttpConnection(asyncio.Protocol):
     # ---- reading.Listener
 
     def on_begin(self) -> None:
-        if not self._busy:
-            self._await()
+        self._clock_is_due = not self._busy
 
     def on_head(self, incoming: Incoming) -> None:
         self.app.look(incoming)
         if incoming.unframed or (incoming.expects_continue and incoming.refusal is not None):
             self._give_up(incoming)
         elif not self._busy:
-            self._await()
+            self._clock_is_due = True
+            self._invite(incoming)
 
     def on_hopeless(self, incoming: Incoming) -> None:
         self._give_up(incoming)
@@ -263,9 +267,14 @@ class HttpConnection(asyncio.Protocol):
         elif not incoming.head_done:
             self._wait(limits.HEADER_SECONDS, self.close)
         else:
-            if incoming.expects_continue and not incoming.received:
-                self.write(CONTINUE)
+            self._invite(incoming)
             self._wait(limits.BODY_GRACE_SECONDS, self._check_rate)
+
+    def _invite(self, incoming: Incoming) -> None:
+        """A client may wait to be told that its body is wanted (RFC 9110 10.1.1); once."""
+        if incoming.expects_continue and not incoming.invited and not incoming.received:
+            incoming.invited = True
+            self.write(CONTINUE)
 
     def _check_rate(self) -> None:
         """A body must come at a least average rate once its grace is over."""
@@ -285,6 +294,7 @@ class HttpConnection(asyncio.Protocol):
         self._timer = clock.call_at(clock.time() + seconds, then)
 
     def _cancel_timer(self) -> None:
+        self._clock_is_due = False
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

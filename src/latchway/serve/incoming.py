@@ -33,6 +33,8 @@ class Incoming:
     head_done: bool = False
     called: bool = False
     """An upstream was asked, so that a failure may have left something behind."""
+    invited: bool = False
+    """The client was told to send the body on."""
     received: int = 0
     checks: int = 0
     hopeless: bool = False

@@ -11,6 +11,7 @@ from latchway.turn import commands as do
 from latchway.wire import errors
 from latchway.wire.carried import carried
 from latchway.wire.frame import Answer, Frame, Kind
+from latchway.wire.meaning import TERMINAL
 
 RETRY_AFTER = "retry-after"
 COMMENT = b": keepalive\n\n"
@@ -59,7 +60,7 @@ class HttpClient:
         self._write(self._stream_head(command.replay))
 
     def comment(self) -> None:
-        self._write_body(COMMENT)
+        self._write_body([COMMENT])
 
     def deliver(self, command: do.Deliver) -> None:
         frames = command.frames
@@ -69,8 +70,8 @@ class HttpClient:
             return
         self._numbered = answers.last_numbered(frames) or self._numbered
         opening = b"" if self._head_sent else self._stream_head(command.replay)
-        self._told_end = last.kind not in (Kind.OUTPUT, Kind.LIFECYCLE, Kind.NEUTRAL)
-        body = b"".join([frame.block for frame in frames])
+        self._told_end = last.kind in TERMINAL
+        body = [frame.block for frame in frames]
         self._write_body(body, opening, last=last.kind in LAST_KINDS)
 
     def pass_answer(self, command: do.PassAnswer) -> None:
@@ -112,7 +113,7 @@ class HttpClient:
             command.created_at,
             command.model,
         )
-        self._write_body(data, last=True)
+        self._write_body([data], last=True)
 
     def _answer(self, status: int, body: bytes, headers: list[Header]) -> None:
         self._head_sent = self._body_ended = True
@@ -132,11 +133,15 @@ class HttpClient:
         headers = [("content-type", answers.JSON_TYPE), ("x-request-id", self._request_id)]
         return [*headers, *_replay(replay), *self._upstream_headers]
 
-    def _write_body(self, data: bytes, opening: bytes = b"", *, last: bool = False) -> None:
-        body = answers.chunk(data) if self._chunked else data
+    def _write_body(self, blocks: list[bytes], opening: bytes = b"", *, last: bool = False) -> None:
+        """One write; as one chunk, where there are any."""
         self._body_ended = last
-        ending = answers.LAST_CHUNK if last and self._chunked else b""
-        self._write(b"".join((opening, body, ending)))
+        if self._chunked:
+            size = b"%x\r\n" % sum(map(len, blocks))
+            ending = answers.LAST_CHUNK if last else b""
+            self._write(b"".join((opening, size, *blocks, answers.CHUNK_END, ending)))
+        else:
+            self._write(b"".join((opening, *blocks)))
 
     def _end_body(self) -> None:
         self._body_ended = True

@@ -41,7 +41,7 @@ class Turn(Running):
         if self.state not in CALLED:
             return None
         times = [self.attempt_due(), self.hold_due(), self.client_due()]
-        return min((t for t in times if t is not None), default=None)
+        return min([t for t in times if t is not None], default=None)
 
 
 CALLED = frozenset({

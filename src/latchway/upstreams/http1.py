@@ -107,7 +107,10 @@ class AnswerReader:
             self._stumble(f"the upstream's answer is not HTTP/1.1: {fault}")
         body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
         self._body.clear()
-        self._bound(0 if body or self.complete else len(data))
+        if body or self.complete:
+            self._unfinished_bytes = 0
+        else:
+            self._bound(len(data))
         return body
 
     def end_of_input(self) -> bool:
@@ -161,7 +164,7 @@ class AnswerReader:
 
     def _bound(self, unfinished: int) -> None:
         """Bytes that ended neither a field nor a piece of body pile up in the parser."""
-        self._unfinished_bytes = self._unfinished_bytes + unfinished if unfinished else 0
+        self._unfinished_bytes += unfinished
         if self._unfinished_bytes > self._max_head_bytes:
             self._stumble("the upstream's header fields are too long")
 
