@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from harness.upstreams import completed, created, event
 from latchway.ledger import made
 from latchway.ledger.database import LedgerFault
 from latchway.ledger.writer import Writer
@@ -108,6 +109,33 @@ def test_what_is_held(placement: Placement, door: str, spelling: str) -> None:
     assert THINGS[placement.kind] not in json.dumps(refusal)
     for who in ("alice", "bob"):
         assert asked(gateway, who, placement, UNKNOWN, door, spelling) == (["a"], None)
+
+
+KEEPS = [
+    # fields of a request, is the id of its answer's message known again
+    ({"store": True}, True),
+    ({"store": False}, False),
+    ({"store": False, "conversation": THINGS["conversation"]}, True),
+    ({"store": False, "previous_response_id": THINGS["response"]}, True),
+    ({"store": False, "input": [{"type": "item_reference", "id": THINGS["reasoning"]}]}, False),
+]
+
+
+@pytest.mark.parametrize(("fields", "known"), KEEPS)
+def test_what_is_sent_back_whole(fields: Json, known: bool) -> None:
+    """It is noted only where its origin keeps it; what cannot be sent whole, and the response, are
+    noted always."""
+    gateway = Owners()
+    body = {"model": "m", "input": "hi", "stream": True, **fields}
+    gateway.connect().post(json.dumps(body).encode())
+    gateway.clock.advance()
+    items = ({"type": "message", "id": "msg_N"}, {"type": "reasoning", "id": "rs_N"})
+    sent = [event("response.output_item.done", item=each) for each in items]
+    gateway.call.sends(created("resp_N"), *sent, completed("resp_N"))
+    gateway.clock.advance()
+    found = {name: gateway.ledger.maker("alice", [mark(name)]) for name in ("resp_N", "rs_N")}
+    assert None not in found.values()
+    assert (gateway.ledger.maker("alice", [mark("msg_N")]) is not None) == known
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -12,7 +12,7 @@ from latchway.turn import failures, limits
 from latchway.turn.attempt import Attempt
 from latchway.turn.decide import Verdict
 from latchway.wire.frame import Frame, Kind, Usage
-from latchway.wire.marks import mark
+from latchway.wire.marks import OfKept, mark
 from turn.made import (
     COMPLETED,
     CREATED,
@@ -166,11 +166,19 @@ def test_what_was_made_is_kept_once_and_not_without_end() -> None:
 
 def test_its_response_is_one_of_the_things_that_it_made() -> None:
     made = attempt()
-    assert made.marks == ()
+    assert made.marks(kept=True) == ()
     made.hear(msgspec.structs.replace(TEXT, made=(b"1",)), 101.0)
-    assert made.marks == (b"1",)
+    assert made.marks(kept=True) == (b"1",)
     made.hear(CREATED, 102.0)
-    assert made.marks == (mark("resp_1"), b"1")
+    assert made.marks(kept=True) == (mark("resp_1"), b"1")
+
+
+def test_what_is_sent_back_whole_is_known_again_where_it_is_kept() -> None:
+    made = attempt()
+    made.hear(msgspec.structs.replace(TEXT, made=(OfKept(b"1"), b"2")), 101.0)
+    assert made.marks(kept=True) == (b"1", b"2")
+    assert made.marks(kept=False) == (b"2",)
+    assert {type(each) for each in made.marks(kept=True)} == {bytes}, "nobody else knows of it"
 
 
 def test_marks_are_kept_up_to_their_limit() -> None:

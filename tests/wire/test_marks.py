@@ -48,6 +48,25 @@ def test_what_was_made_is_known_again(request_fields: dict[str, Any]) -> None:
     assert wanted & set(not_streamed.made)
 
 
+OF_KEPT = [
+    # an item, for each of its marks: is it only of use where its response is kept
+    ({"type": "message", "id": "msg_1"}, [True]),
+    ({"type": "function_call", "id": "fc_1", "call_id": "call_1"}, [True]),
+    ({"type": "custom_tool_call", "id": "ctc_1", "container_id": "cntr_1"}, [True, False]),
+    ({"type": "message", "encrypted_content": "gAAA"}, [False]),
+    (REASONING, [False, False]),
+    (PROGRAM, [False, False]),
+    ({"type": ["message"], "id": "x_1"}, [False]),
+    ({"id": "x_1"}, [False]),
+]
+
+
+@pytest.mark.parametrize(("item", "of_kept"), OF_KEPT)
+def test_what_is_sent_back_whole_is_told_apart(item: dict[str, Any], of_kept: list[bool]) -> None:
+    found = made("response.output_item.done", item=item)
+    assert [type(each) is marks.OfKept for each in found] == of_kept
+
+
 def test_what_binds_nothing_is_not_looked_for() -> None:
     message = {"type": "message", "id": "msg_1", "role": "assistant",
                "content": [{"type": "output_text", "text": "rs_1"}]}  # fmt: skip

@@ -11,7 +11,7 @@ from latchway.turn.events import Headed, Place
 from latchway.turn.failures import Failure
 from latchway.turn.hold import Hold
 from latchway.wire.frame import Frame, Kind, Note, Usage
-from latchway.wire.marks import mark
+from latchway.wire.marks import OfKept, mark
 
 UNTAKEN = frozenset({Kind.LIFECYCLE, Kind.NEUTRAL, Kind.FAILED, Kind.ERROR})
 """Kinds that are neither output nor a result: without usage, nothing was observed."""
@@ -136,11 +136,11 @@ class Attempt:
         place = self.place
         return max(place.first_event_timeout_seconds, place.idle_timeout_seconds)
 
-    @property
-    def marks(self) -> tuple[bytes, ...]:
-        """Of all that it made and only its origin can read (R3): its response, and its items."""
+    def marks(self, *, kept: bool) -> tuple[bytes, ...]:
+        """Of all that it made and only its origin can read (R3): its response, and its items.
+        `kept`: its origin keeps them, so that an id alone can name one."""
         own = () if self.response_id is None else (mark(self.response_id),)
-        return (*own, *self.made)
+        return (*own, *(bytes(it) for it in self.made if kept or type(it) is not OfKept))
 
     def record(
         self,

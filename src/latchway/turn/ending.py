@@ -19,6 +19,8 @@ from latchway.wire.frame import Answer, Frame, Kind
 RESENDABLE = frozenset({Verdict.NO_ROUTE, Verdict.BUDGET_SPENT})
 """Refusals after which sending again is safe: R2.1 or R2.2, nothing seen, no replay used."""
 
+KEPT = frozenset({Binding.STORED, Binding.CONTINUATION})
+"""Bindings under which its origin keeps what is made: a conversation does so, stored or not."""
 
 CHARGED = frozenset({Basis.USAGE, Basis.ESTIMATE})
 
@@ -206,7 +208,7 @@ class Ending(Delivery):
                 response_id=named.response_id if named else None,
                 route=attempt.place.route if attempt else None,
                 unbilled=tuple(r for r in self.records if not billed or r.number != billed.number),
-                made=attempt.marks if attempt else (),
+                made=attempt.marks(kept=self.binding in KEPT) if attempt else (),
             )
         )
 

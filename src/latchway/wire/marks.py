@@ -18,9 +18,17 @@ MARK_BYTES = 12
 MARKS_MAX = 1024
 """Of one answer; what is beyond is not known again. Answers have about ten items."""
 
+SENT_WHOLE = frozenset({"message", "function_call", "custom_tool_call"})
+"""Types of items that a client sends back with all that they say. The id of one means something
+only to who keeps it; nearly every answer has one, and each mark costs the ledger a page."""
+
 NO_ITEM = msgspec.Raw()
 
 _Items = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+class OfKept(bytes):
+    """The mark of an item that is to be known again only where its response is kept."""
 
 
 class _Kept(msgspec.Struct, gc=False):
@@ -34,6 +42,7 @@ class _Kept(msgspec.Struct, gc=False):
 class _Item(msgspec.Struct, gc=False):
     """The members by which an item is known again."""
 
+    type: Any = None
     id: Any = None
     encrypted_content: Any = None
     container_id: Any = None
@@ -47,12 +56,18 @@ def mark(text: str) -> bytes:
 
 
 def of_item(item: msgspec.Raw) -> tuple[bytes, ...]:
-    """The marks of one output item. What is no item has none; never raises."""
+    """The marks of one output item, maybe some `OfKept`. What is no item has none; never raises."""
     try:
         read = _item(item)
     except (msgspec.MsgspecError, RecursionError):
         return ()
-    texts = (read.id, read.encrypted_content, read.container_id)
+    named, others = _of((read.id,)), _of((read.encrypted_content, read.container_id))
+    if isinstance(read.type, str) and read.type in SENT_WHOLE:
+        named = tuple(map(OfKept, named))
+    return (*named, *others)
+
+
+def _of(texts: Iterable[Any]) -> tuple[bytes, ...]:
     return tuple(mark(text) for text in texts if isinstance(text, str) and text)
 
 
