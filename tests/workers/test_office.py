@@ -11,6 +11,7 @@ from harness.gateway import settings
 from latchway.ledger import orders
 from latchway.ledger.keys import KeyFault, KeyRow, Keys
 from latchway.log.metrics import Metrics
+from latchway.log.record import Bill
 from latchway.ports import Key, Unavailable
 from latchway.workers import figures
 from latchway.workers.messages import (
@@ -31,6 +32,7 @@ from latchway.workers.messages import (
 )
 from latchway.workers.office import ASK_SECONDS, KEY_SECONDS, Member, Office
 from ledger.parts import opening, record
+from log.finishes import finish
 from workers.pair import Pair
 
 ALICE = KeyRow(Key("alice", "alice"), "ab", b"d" * 32)
@@ -168,7 +170,8 @@ def reported(sockets: int, routes: list[dict[str, Any]] = ROUTES, held: int = 0)
     for _ in range(sockets):
         metrics.socket_opened()
     for _ in range(held):
-        metrics._released_by_timer.inc()
+        metrics.turn_opened("http")
+        metrics.turn_ended(finish(released_by_timer=True), Bill(), model="m", transport="http")
     return Report(figures.families(metrics.registry), routes)
 
 

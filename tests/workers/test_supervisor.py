@@ -6,7 +6,7 @@ import http.client
 import signal
 import ssl
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -55,19 +55,22 @@ def test_a_second_signal_ends_turns_at_once_also_over_tls(tmp_path: Path, lab: R
     secret = configure(tmp_path, lab, shutdown_seconds=600, more=more)
     trust = ssl.create_default_context()
     authority.configure_trust(trust)
-    with serving(tmp_path, secret, workers=2) as gateway:
+    with serving(tmp_path, secret, workers=2) as gateway, ExitStack() as clients:
 
         def asks(method: str, path: str, body: str | None = None) -> http.client.HTTPResponse:
             client = http.client.HTTPSConnection(
                 "127.0.0.1", gateway.port, timeout=SECONDS, context=trust
             )
-            client.request(method, path, body, {**gateway.headers, "connection": "close"})
+            clients.callback(client.close)
+            client.request(method, path, body, gateway.headers)
             return client.getresponse()
 
         def drains() -> bool:
-            """A connection that is idle at the moment of the drain is closed."""
-            with suppress(http.client.RemoteDisconnected, ConnectionError):
-                return asks("GET", "/health/ready").status == 503
+            """A connection that has asked nothing at the moment of the drain is closed."""
+            with suppress(ssl.SSLError, ConnectionError):
+                answer = asks("GET", "/health/ready")
+                answer.read()
+                return answer.status == 503
             return False
 
         turn = asks("POST", "/v1/responses", '{"model": "silent", "input": "x", "stream": true}')
