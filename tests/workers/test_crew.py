@@ -13,6 +13,7 @@ from latchway.workers import crew as crews
 from latchway.workers.crew import Crew
 from latchway.workers.office import Member
 from latchway.workers.starts import FAILED_MOST
+from ledger.writers import until
 
 SECONDS = 30.0
 ENDS = (sys.executable, "-S", "-c", "raise SystemExit(3)")
@@ -73,11 +74,20 @@ def test_those_that_keep_dying_at_start_are_given_up(command: tuple[str, ...], w
 
 def test_those_that_do_not_serve_yet_are_not_waited_for() -> None:
     async def body(crew: Crew) -> None:
+        await until(lambda: all(each.link.open for each in crew._lives.values()))
         crew.drain(hurry=False)
         await crew.empty.wait()
         assert not crew.failed.is_set()
 
     run(STAYS, body)
+
+
+def test_one_that_is_being_started_when_all_leave_is_not_kept() -> None:
+    async def body(crew: Crew) -> None:
+        crew.drain(hurry=False)
+        await crew.empty.wait()
+
+    assert len(run(STAYS, body).lost_members) == 2
 
 
 def test_one_that_has_let_go_but_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -266,6 +266,15 @@ def test_one_that_does_not_take_it_over_is_ended() -> None:
     assert [hand.killed for hand in bench.hands] == [False, True]
 
 
+def test_one_that_dies_meanwhile_is_not_waited_for() -> None:
+    bench = Bench(2)
+    bench.writer.said = ALICE
+    bench.order(CREATE)
+    bench.hands[0].works()
+    bench.hands[1].pair.part()
+    assert bench.done == [ALICE]
+
+
 @pytest.mark.parametrize(
     ("order", "said"),
     [
