@@ -79,7 +79,7 @@ def test_the_wires_are_played_where_the_bare_turn_sees_nothing(copy: Copy) -> No
 
 
 def test_a_mutant_that_never_ends_is_killed(copy: Copy) -> None:
-    endless = "return min((t for t in times if t is not None), default=None)", "return 0.0"
+    endless = "return min([t for t in times if t is not None], default=None)", "return 0.0"
     broken = Mutant("m", "R2", "turn/machine.py", *endless, ("hold/released-by-timer",))
     assert judge(broken, copy) == (True, "killed by scenarios/hold/released-by-timer.turn")
 

@@ -34,7 +34,10 @@ RESPONSES, COMPACT = "/v1/responses", "/v1/responses/compact"
 TURNS = frozenset({RESPONSES, COMPACT})
 """A compaction is charged as a turn, and is never replayed (docs/http.md)."""
 PIN_HEADER = "x-latchway-route"
-REQUEST_ID_BYTES = 12
+REQUEST_ID_BYTES = 6
+"""Of chance, behind the time in milliseconds: two of one moment are alike once in 10^14. Ids that
+rise with time cost the ledger half as much as ids of chance alone: its indexes grow at their ends.
+"""
 
 Reader = plain.Reader
 
@@ -61,7 +64,8 @@ class App:
         self._aborts = FreeAborts(ports.settings.billing.free_aborts_per_minute)
 
     def new_id(self) -> str:
-        return f"req_{os.urandom(REQUEST_ID_BYTES).hex()}"
+        now_ms = int(self.ports.wall() * 1000)
+        return f"req_{now_ms:012x}{os.urandom(REQUEST_ID_BYTES).hex()}"
 
     # ---- before a body is read
 
