@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from clients.checking import NOTHING
+from servers.asks import TOOL
 from servers.expected import RESULTS
 from servers.playing import Row
 from servers.tap import Call
 from servers.told import blocks_of, data_of
+from servers.vias import SOCKET, SSE
 
 NANO_PER_USD = 1_000_000_000
 TOKENS = 1_000_000
@@ -36,6 +38,8 @@ def _ending(row: Row) -> Iterator[str]:
     yield from _unlike("ending", was, expected.ending)
     yield from _unlike("verdicts", row.verdicts, expected.verdicts)
     yield from _unlike("calls", tuple(len(calls) for calls in row.calls), expected.calls)
+    if row.played.what == TOOL and row.played.via in (SSE, SOCKET):
+        yield from _unlike("calls the tool", "function_call" in told.output, True)
     if len(told.ids) > 1:
         yield f"more than one response id: {told.ids}"
 
@@ -43,9 +47,10 @@ def _ending(row: Row) -> Iterator[str]:
 def _bytes(row: Row) -> Iterator[str]:
     """What an upstream ended is told as that upstream told it."""
     told, call = row.played.told, _delivered(row)
-    if call is None:
-        return
     result = row.played.expected.is_result
+    if call is None:
+        yield from ["no answer has passed whole"] if result else []
+        return
     if row.played.via.is_sdk and result:
         yield from _unlike("types", told.types, _types(call))
     elif not row.played.via.is_sdk and (result or not told.socket):

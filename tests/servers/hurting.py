@@ -76,11 +76,11 @@ def hurt_all(stage: Stage) -> Iterator[Played]:
             yield _play(stage, hurt, via)
             stage.first.resume()
             _until_idle(stage.first, stage.model)
-    for hurt in KILLS:
-        for via in hurt.vias:
-            yield _play(stage, hurt, via)
-            stage.first.start()
-    stage.first.kill()
+    kills = [(hurt, via) for hurt in KILLS for via in hurt.vias]
+    yield _play(stage, *kills[0])
+    for hurt, via in kills[1:]:
+        stage.first.start()
+        yield _play(stage, hurt, via)
     for via in EVERY:
         yield play(stage, ("not running", NEVER_REACHED), via, GONE, {"max_output_tokens": FEW})
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from clients import environments
-from servers.asks import CONTINUES, TOO_LONG
+from servers.asks import CITIES, CONTINUES, TOO_LONG, WEATHER_IN_PARIS
 from servers.expected import refused, refused_there
 from servers.server import Server
 
@@ -28,8 +28,6 @@ models:
         first_event_timeout_seconds: 300   # it says nothing before it has read the prompt
 """
 
-CITIES = ("Rome", "Oslo", "Bern", "Riga")
-
 
 def _tool_input() -> list[dict[str, Any]]:
     """Calls enough for the model to go on with one."""
@@ -41,7 +39,7 @@ def _tool_input() -> list[dict[str, Any]]:
             {"role": "user", "content": f"Weather in {city}?"},
             call | {"arguments": arguments},
         ]
-    return [*said, {"role": "user", "content": "Weather in Paris?"}]
+    return [*said, *WEATHER_IN_PARIS]
 
 
 def _model(python: str) -> str:
@@ -66,7 +64,7 @@ LLAMA = Server(
         "a response that was cut at its last token is `completed`",
         "no `output_tokens_details`",
     ),
-    passages=20,
+    passages=12,
     speaks_first=False,
     differs={TOO_LONG: refused(400), CONTINUES: refused_there(400)},
     tool_input=_tool_input(),

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http.client import HTTPException
 from typing import Any
 
+from websockets.exceptions import WebSocketException
+
 from clients.checking import NOTHING, verdicts
-from servers.asks import ASKS, ITS_OWN, TOO_LONG, Ask, tool
+from servers.asks import ASKS, ITS_OWN, STORED, TOO_LONG, Ask, tool
 from servers.expected import Expected
 from servers.server import Server
 from servers.stage import KEY, Stage
 from servers.tap import Call
 from servers.told import Told
 from servers.vias import Turn, Via
+
+LAST_LINES = 20
+"""Of the gateway's log, where it did not answer at all."""
 
 Amid = Callable[[Turn, str], None]
 """What happens between a turn's beginning and its end; told the turn and its label."""
@@ -71,10 +77,16 @@ def _asks(server: Server) -> Iterator[Ask]:
 
 
 def _with_own_id(request: dict[str, Any], played: list[Played]) -> dict[str, Any]:
-    """The request, with the first response's id where it has `ITS_OWN`."""
+    """The request, with the stored response's id where it has `ITS_OWN`."""
     if request.get("previous_response_id") != ITS_OWN:
         return request
-    return {**request, "previous_response_id": played[0].told.ids[0]}
+    return {**request, "previous_response_id": stored_id(played)}
+
+
+def stored_id(played: list[Played]) -> str:
+    """Of the response that the server was asked to keep."""
+    (told,) = (each.told for each in played if each.what == STORED)
+    return told.ids[0]
 
 
 def play(
@@ -88,11 +100,15 @@ def play(
     """One turn, from its beginning to its end. Raises Unavailable."""
     label = stage.label()
     said = {"model": model, **request, "input": _labelled(label, request.get("input", ""))}
-    turn = via.begin(stage.gateway.url, stage.gateway.key(KEY), said)
-    if amid is not None:
-        amid(turn, label)
+    try:
+        turn = via.begin(stage.gateway.url, stage.gateway.key(KEY), said)
+        if amid is not None:
+            amid(turn, label)
+        told = turn.end()
+    except (OSError, HTTPException, WebSocketException) as broken:
+        raise AssertionError("".join(stage.gateway.said[-LAST_LINES:])) from broken
     name, expected = what
-    return Played(name, via, expected, label, turn.end())
+    return Played(name, via, expected, label, told)
 
 
 def rows(stage: Stage, played: list[Played]) -> list[Row]:

@@ -18,25 +18,24 @@ from servers.hurting import hurt_all
 from servers.llama_cpp import LLAMA
 from servers.manners import manners
 from servers.passed import fetch_all
-from servers.playing import ask_all, rows
+from servers.playing import ask_all, rows, stored_id
 from servers.server import Server
 from servers.stage import Stage, set_up
 from servers.transformers import TRANSFORMERS
+from servers.vllm import VLLM
 
 TERMINATED = 128 + signal.SIGTERM
 """An exit in order: no server is left behind."""
 
-SERVERS = (LLAMA, TRANSFORMERS)
+SERVERS = (LLAMA, TRANSFORMERS, VLLM)
 
 
 def main(names: list[str]) -> int:
     """Those whose names begin so; without a name, all of them."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     wanted = [s for s in SERVERS if not names or s.name.startswith(tuple(names))]
-    wrong = [line for server in wanted for line in _tried(server)]
-    for line in wrong:
-        print(f"NOT AS IT SHOULD BE: {line}")
-    print("all is as it should be" if not wrong else f"{len(wrong)} differences")
+    wrong = sum(len(_tried(server)) for server in wanted)
+    print("all is as it should be" if not wrong else f"{wrong} differences")
     return 1 if wrong else 0
 
 
@@ -53,7 +52,7 @@ def _judged(stage: Stage) -> list[str]:
     """What is not as it should be; if that is nothing, the page is written."""
     server = stage.server
     asked = ask_all(stage)
-    fetched = fetch_all(stage, asked[0].told.ids[0])
+    fetched = fetch_all(stage, stored_id(asked))
     found = rows(stage, [*asked, *hurt_all(stage)])
     seen = manners(found[0].calls[0][0])
     charges = stage.gateway.charges()
@@ -64,7 +63,9 @@ def _judged(stage: Stage) -> list[str]:
     if not wrong:
         page.write(server, page.section(server, seen, found, fetched))
     print(f"{server.name}: {len(found)} turns", flush=True)
-    return [f"{server.name}: {line}" for line in wrong]
+    for line in wrong:
+        print(f"{server.name}: NOT AS IT SHOULD BE: {line}", flush=True)
+    return wrong
 
 
 if __name__ == "__main__":

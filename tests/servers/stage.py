@@ -32,7 +32,7 @@ HURT, HELD, GONE = "hurt", "held", "gone"
 CLOCK_SECONDS = 4.0
 """Of the clocks that run out when a server is stopped."""
 HOLD_SECONDS = 1.0
-WHOLE_SECONDS = 30.0
+WHOLE_SECONDS = 60.0
 """Of an answer that is not streamed: enough for the second server to read a long prompt."""
 
 
@@ -101,12 +101,13 @@ def configuration(server: Server, port: int, taps: tuple[Tap, Tap]) -> str:
         HELD: {**route, "provider": "first", **clocks, "hold_seconds": HOLD_SECONDS},
         GONE: {**route, "provider": "gone"},
     }
+    turn = _snippet(server).get("turn", {})
     ports = {"first": taps[0].port, "second": taps[1].port, "gone": port}
     return json.dumps(
         {
             "providers": {k: {"base_url": f"http://127.0.0.1:{v}/v1"} for k, v in ports.items()},
             "models": {k: {**model, "routes": [v, other]} for k, v in routes.items()},
-            "turn": {"whole_answer_timeout_seconds": WHOLE_SECONDS},
+            "turn": {**turn, "whole_answer_timeout_seconds": WHOLE_SECONDS},
             "health": {"enabled": False},
         }
     )
@@ -123,6 +124,11 @@ def _started(server: Server, folder: Path) -> Process:
 
 
 def _said(server: Server) -> tuple[str, dict[str, Any]]:
-    """The one model of the snippet."""
-    ((name, model),) = YAML(typ="safe").load(io.StringIO(server.snippet))["models"].items()
+    """The one model of the snippet, and its fields."""
+    ((name, model),) = _snippet(server)["models"].items()
     return name, model
+
+
+def _snippet(server: Server) -> dict[str, Any]:
+    said: dict[str, Any] = YAML(typ="safe").load(io.StringIO(server.snippet))
+    return said

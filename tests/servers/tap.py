@@ -1,6 +1,7 @@
-"""A wire between the gateway and a real server that writes down what passes, and changes nothing.
+"""A wire between the gateway and a real server that writes down what passes.
 
-So what the server sent can be compared with what the client got, byte for byte.
+So what the server sent can be compared with what the client got, byte for byte. It passes on every
+byte as it comes, and a server's end, however it came, as the end of the connection.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 READ_BYTES = 65_536
@@ -86,17 +88,13 @@ class Tap:
 
 def _pump(source: socket.socket, sink: socket.socket, record: bytearray) -> None:
     """Pass on until one side is gone; then the other side goes, too."""
-    try:
+    with suppress(OSError):  # reset
         while data := source.recv(READ_BYTES):
             record += data
             sink.sendall(data)
-    except OSError:  # reset
-        pass
     for each in (source, sink):
-        try:
+        with suppress(OSError):  # it went first
             each.shutdown(socket.SHUT_RDWR)
-        except OSError:  # it went first
-            each.close()
 
 
 class _Down(io.BytesIO):
@@ -133,8 +131,8 @@ def _read(answer: http.client.HTTPResponse) -> tuple[bytes, bool]:
 
 
 def _requests(up: bytes) -> Iterator[tuple[str, str, bytes]]:
-    """Method, path and body of each."""
-    while up:
+    """Method, path and body of each whose head is there."""
+    while b"\r\n\r\n" in up:
         head, _, rest = up.partition(b"\r\n\r\n")
         method, path, _ = head.split(b"\r\n")[0].decode().split(" ")
         found = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
