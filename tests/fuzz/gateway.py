@@ -37,6 +37,7 @@ from routes.made import model, route
 
 MADE = {mark("resp_a"): "a", mark("resp_gone"): "gone"}
 KEY = Key("k", "o")
+ROW = KeyRow(KEY, "0" * 16, b"")
 MAX_MESSAGE_BYTES = 4000
 REQUEST_BYTES = 2000
 QUEUE = 2
@@ -289,7 +290,7 @@ class Gateway:
             _metrics(), "host/1",
         )  # fmt: skip
         self.keys = Keys()
-        self.keys.put(KeyRow(KEY, "0" * 16, b""))
+        self.keys.put(ROW)
         self.app = App(ports, self.keys, cast(Any, None))
         self.transport = Transport(self.clock, lambda: bool(self.app.turns))
         http = SimpleNamespace(transport=self.transport, handed_over=lambda: None)

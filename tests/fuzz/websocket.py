@@ -10,6 +10,7 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from websockets.server import ServerProtocol
 from fuzz import asked
 from fuzz.dice import Dice
 from fuzz.engine import Target, chosen
-from fuzz.gateway import MAX_MESSAGE_BYTES, REQUEST_BYTES, Gateway
+from fuzz.gateway import MAX_MESSAGE_BYTES, REQUEST_BYTES, ROW, Gateway
 
 TEXT, BINARY, CONTINUATION, CLOSE, PING, PONG = 1, 2, 0, 8, 9, 10
 FIN, MASKED = 0x80, 0x80
@@ -266,7 +267,7 @@ def _happen(dice: Dice, gateway: Gateway) -> None:
     elif kind < 17:
         _slow_down(dice, gateway)
     elif kind == 17:
-        gateway.keys.revoke("k")
+        gateway.keys.put(replace(ROW, revoked=True))
     elif kind == 18:
         gateway.app.draining = True
         gateway.app.drain()

@@ -51,8 +51,7 @@ class InlineLedger:
 
     def revoke(self, name: str = "alice") -> None:
         with self.book.transaction():
-            keys.revoke(self.book, name)
-        self.keys.revoke(name)
+            self.keys.put(keys.revoke(self.book, name))
 
     def answer(self) -> None:
         """Give the answers that were held."""

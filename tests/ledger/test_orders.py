@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
 from latchway.ledger import keys, orders
 from latchway.ledger.orders import CreateKey, CreditKey, RevokeKey
+from latchway.ports import Key
 from ledger.parts import figures, in_memory
 
 SECRET, PUBLIC_ID = keys.mint()
@@ -25,9 +28,9 @@ def test_they_are_carried_out() -> None:
     with book.transaction():
         made = orders.carry_out(book, CREATE)
         assert orders.carry_out(book, CreditKey("alice", 7)) is None
-        assert orders.carry_out(book, RevokeKey("alice")) is None
-    assert made is not None
-    assert (made.key.name, made.key.owner, made.revoked) == ("alice", "team", False)
+        revoked = orders.carry_out(book, RevokeKey("alice"))
+    assert made == keys.KeyRow(Key("alice", "team"), PUBLIC_ID, keys.digest(SECRET))
+    assert revoked == replace(made, revoked=True), "what every table must have from now on"
     assert figures(book) == (12, 0, 0)
     assert not keys.load(book.connection).valid("alice")
 

@@ -81,7 +81,8 @@ def test_what_an_order_changes_holds_when_it_is_answered(path: Path) -> None:
             assert isinstance(await order(it, ALICE), KeyFault)
             assert await order(it, orders.CreditKey("alice", 5)) is None
             assert await reserve(it, amount=1005) == Granted()
-            assert await order(it, orders.RevokeKey("alice")) is None
+            revoked = await order(it, orders.RevokeKey("alice"))
+            assert (revoked.key.name, revoked.revoked) == ("alice", True)
             assert it.keys.check(SECRET) is None
             assert not it.keys.valid("alice")
             assert isinstance(await order(it, orders.RevokeKey("bob")), KeyFault)

@@ -17,6 +17,8 @@ from ledger.parts import answered, closing, opening
 
 SECRET, PUBLIC_ID = keys.mint()
 ALICE = orders.CreateKey("alice", "alice", PUBLIC_ID, keys.digest(SECRET).hex(), 1000, False)
+BOBS, BOBS_ID = keys.mint()
+BOB = orders.CreateKey("bob", "bob", BOBS_ID, keys.digest(BOBS).hex(), 0, False)
 
 
 @contextmanager

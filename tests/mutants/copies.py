@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mutants.table import ROOT
 
-TESTED = ("ledger", "routes", "serve", "wire")
+TESTED = ("ledger", "routes", "serve", "wire", "workers")
 """Folders of tests that a row of the table may name."""
 
 PLAYED = (

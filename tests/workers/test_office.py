@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -37,6 +38,8 @@ from workers.pair import Pair
 
 ALICE = KeyRow(Key("alice", "alice"), "ab", b"d" * 32)
 CREATE = orders.CreateKey("alice", "alice", "ab", "cd", 0, False)
+REVOKED = replace(ALICE, revoked=True)
+REVOKE = orders.RevokeKey("alice")
 ROW = {"route": "a", "model": "m", "failures": 0, "set_aside_until": None}
 ROUTES = [{**ROW, "state": "ready"}, {**ROW, "route": "b", "state": "ready"}]
 WORSE = [{**ROW, "state": "set_aside", "failures": 5}, {**ROW, "route": "b", "state": "ready"}]
@@ -52,7 +55,7 @@ class Written:
         self.epochs: list[str] = []
         self.ended: list[int] = []
         self.fault: Unavailable | None = None
-        self.said: KeyRow | KeyFault | None = None
+        self.said: orders.Outcome = None
         self.jobs: list[Any] = []
         self.waiting: list[Callable[[Any], None]] | None = None
         """Who waits for an epoch, if they must."""
@@ -67,12 +70,9 @@ class Written:
     def end_epoch(self, epoch: int) -> None:
         self.ended.append(epoch)
 
-    def order(self, order: orders.Order, done: Callable[[Any], None]) -> None:
-        if isinstance(self.said, KeyRow):
-            self.keys.put(self.said)
-        if isinstance(order, orders.RevokeKey):
-            self.keys.revoke(order.name)
+    def order(self, order: orders.Order, done: orders.Done, late: orders.Done) -> None:
         done(self.said)
+        self.late = late
 
     def find(self, about: str) -> Any:
         return self.records.get(about)
@@ -246,13 +246,29 @@ def test_a_key_holds_everywhere_before_the_command_is_told() -> None:
     assert bench.done == []
     bench.hands[1].works()
     assert bench.done == [ALICE]
-    bench.writer.said = None
-    bench.order(orders.RevokeKey("alice"))
-    assert bench.hands[0].heard[0].row.revoked
+    bench.writer.said = REVOKED
+    bench.order(REVOKE)
+    assert bench.hands[0].heard == [KeyChange(2, REVOKED)]
     bench.work()
-    assert bench.done == [ALICE, None]
+    assert bench.done == [ALICE, REVOKED]
     bench.clock.advance(60.0)
     assert [hand.killed for hand in bench.hands] == [False, False]
+
+
+@pytest.mark.parametrize(("order", "row"), [(CREATE, ALICE), (REVOKE, REVOKED)])
+def test_what_nobody_waits_for_any_more_holds_everywhere_too(
+    order: orders.Order, row: KeyRow
+) -> None:
+    bench, late = Bench(2), Unavailable("the database did not answer in time")
+    bench.writer.said = late
+    bench.order(order)
+    assert (bench.done, bench.hands[0].heard) == ([late], [])
+    bench.writer.late(row)
+    assert [hand.heard for hand in bench.hands] == [[KeyChange(1, row)]] * 2
+    bench.hands[0].works()
+    bench.clock.advance(KEY_SECONDS)
+    assert [hand.killed for hand in bench.hands] == [False, True]
+    assert bench.done == [late], "it was told"
 
 
 def test_one_that_does_not_take_it_over_is_ended() -> None:

@@ -43,12 +43,14 @@ class Job:
 
     `instead`: what is written, as soon as can be, if the work failed or was given up.
     `amends`: what is written if the work became durable after it was given up.
+    `late`: told, in place of `done`, how it ended after it was given up.
     """
 
     work: Work
     done: Callable[[Any], None]
     instead: Work | None = None
     amends: Work | None = None
+    late: Callable[[Any], None] | None = None
     record: bool = False
     due: float = 0.0
     """When it is given up, on the loop's clock."""

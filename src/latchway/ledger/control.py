@@ -11,7 +11,7 @@ import os
 import socket
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
@@ -35,6 +35,9 @@ STORE_SECONDS = 10.0
 before it listens, another command has it for some milliseconds."""
 TRY_SECONDS = 0.02
 
+NOT_KNOWN = "the ledger is not available: {}; `latchway keys list` shows whether it was done"
+"""A disk that hangs may yet write an order that was given up, and credit can be added twice."""
+
 
 class Answer(msgspec.Struct, frozen=True):
     fault: str | None
@@ -44,13 +47,10 @@ _orders: msgspec.json.Decoder[orders.Order] = msgspec.json.Decoder(orders.Order)
 _answers = msgspec.json.Decoder(Answer)
 
 
-Done = Callable[[keys.KeyRow | KeyFault | Unavailable | None], None]
-
-
 class TakesOrders(Protocol):
     """Who carries out what a command asks: it holds for the next turn before `done` is called."""
 
-    def order(self, order: orders.Order, done: Done) -> None: ...
+    def order(self, order: orders.Order, done: orders.Done) -> None: ...
 
 
 class Control:
@@ -94,18 +94,16 @@ class Control:
             order = _orders.decode(line)
         except msgspec.DecodeError as error:
             return f"not an order: {error}"
-        told: asyncio.Future[keys.KeyRow | KeyFault | Unavailable | None] = (
-            asyncio.get_running_loop().create_future()
-        )
+        told: asyncio.Future[orders.Outcome] = asyncio.get_running_loop().create_future()
 
-        def tell(answer: keys.KeyRow | KeyFault | Unavailable | None) -> None:
+        def tell(answer: orders.Outcome) -> None:
             if not told.done():
                 told.set_result(answer)
 
         self._writer.order(order, tell)
         answer = await told
         if isinstance(answer, Unavailable):
-            return f"the ledger is not available: {answer.reason}"
+            return NOT_KNOWN.format(answer.reason)
         return str(answer) if isinstance(answer, KeyFault) else None
 
 
@@ -205,7 +203,8 @@ class Store:
             lock.release()
 
     def _send(self, order: orders.Order) -> None:
-        """KeyFault: what the gateway answered. It has carried out the order otherwise."""
+        """KeyFault: what the gateway answered, which does not know it or has not done it. It has
+        carried out the order otherwise."""
         with (
             socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link,
             _address(beside(self._path, ".sock")) as address,

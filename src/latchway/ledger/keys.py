@@ -12,7 +12,7 @@ import hmac
 import re
 import secrets
 import sqlite3
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from latchway.ledger.chain import Link
 from latchway.ledger.prices import MOST_USD, NANO_PER_USD, format_usd
@@ -29,6 +29,8 @@ NEW_ACCOUNT = (
     " VALUES (?, ?, ?, ?, ?, ?)"
 )
 REVOKE = "UPDATE account SET revoked_ms = ? WHERE account = ? AND revoked_ms IS NULL"
+ROWS = "SELECT key, owner, public_id, digest, revoked_ms IS NOT NULL FROM account"
+ROW = f"{ROWS} WHERE account = ?"
 
 
 class KeyFault(Exception):
@@ -83,14 +85,6 @@ class Keys:
         self._by_public_id[row.public_id] = row
         self._by_name[row.key.name] = row
 
-    def revoke(self, name: str) -> None:
-        row = self._by_name.get(name)
-        if row is not None:
-            self.put(replace(row, revoked=True))
-
-    def row(self, name: str) -> KeyRow | None:
-        return self._by_name.get(name)
-
     def rows(self) -> list[KeyRow]:
         return list(self._by_name.values())
 
@@ -111,10 +105,13 @@ class Keys:
 def load(connection: sqlite3.Connection) -> Keys:
     """The table as the database has it."""
     keys = Keys()
-    rows = connection.execute("SELECT key, owner, public_id, digest, revoked_ms FROM account")
-    for name, owner, public_id, stored, revoked_ms in rows:
-        keys.put(KeyRow(Key(name, owner), public_id, stored, revoked_ms is not None))
+    for row in connection.execute(ROWS):
+        keys.put(_row(*row))
     return keys
+
+
+def _row(name: str, owner: str, public_id: str, stored: bytes, revoked: int) -> KeyRow:
+    return KeyRow(Key(name, owner), public_id, stored, bool(revoked))
 
 
 def create(book: Book, new: NewKey) -> KeyRow:
@@ -132,9 +129,11 @@ def create(book: Book, new: NewKey) -> KeyRow:
     return KeyRow(Key(new.name, new.owner), new.public_id, new.digest)
 
 
-def revoke(book: Book, name: str) -> None:
+def revoke(book: Book, name: str) -> KeyRow:
     """End a key. Its account stays; revoking it again changes nothing. KeyFault: no such key."""
-    book.connection.execute(REVOKE, (book.now_ms(), _account(book, name).id))
+    account = _account(book, name).id
+    book.connection.execute(REVOKE, (book.now_ms(), account))
+    return _row(*book.connection.execute(ROW, (account,)).fetchone())
 
 
 def credit(book: Book, name: str, amount: int) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import msgspec
 
 from latchway.ledger import keys
 from latchway.ledger.sqlite import Book
+from latchway.ports import Unavailable
 
 
 class CreateKey(msgspec.Struct, frozen=True, tag="create", forbid_unknown_fields=True):
@@ -35,9 +37,14 @@ class CreditKey(msgspec.Struct, frozen=True, tag="credit", forbid_unknown_fields
 
 Order = CreateKey | RevokeKey | CreditKey
 
+Outcome = keys.KeyRow | keys.KeyFault | Unavailable | None
+"""What `carry_out` returned or raised; Unavailable: that is not known in time, or it failed."""
+Done = Callable[[Outcome], None]
+
 
 def carry_out(book: Book, order: Order) -> keys.KeyRow | None:
-    """Write it; the new row of a key that was made. KeyFault: it cannot be done, nothing was."""
+    """Write it; the row of a key that was made or revoked, as every table of keys must have it now.
+    KeyFault: it cannot be done, nothing was."""
     if isinstance(order, CreateKey):
         new = keys.NewKey(
             order.name,
@@ -49,7 +56,6 @@ def carry_out(book: Book, order: Order) -> keys.KeyRow | None:
         )
         return keys.create(book, new)
     if isinstance(order, RevokeKey):
-        keys.revoke(book, order.name)
-    else:
-        keys.credit(book, order.name, order.amount)
+        return keys.revoke(book, order.name)
+    keys.credit(book, order.name, order.amount)
     return None

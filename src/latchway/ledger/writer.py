@@ -20,7 +20,6 @@ from latchway.ledger import jobs, keys, made, orders, recovery
 from latchway.ledger.committer import Committer, Job, Outcome
 from latchway.ledger.database import LedgerFault, Lock, open_reader, open_writer, take_lock
 from latchway.ledger.deadlines import Deadlines
-from latchway.ledger.keys import KeyFault
 from latchway.ledger.known import Known
 from latchway.ledger.sqlite import Book
 from latchway.log import store
@@ -133,20 +132,20 @@ class Writer:
     # ---- the commands
 
     def order(
-        self,
-        order: orders.Order,
-        done: Callable[[keys.KeyRow | KeyFault | Unavailable | None], None],
+        self, order: orders.Order, done: orders.Done, late: orders.Done = jobs.nobody_waits
     ) -> None:
-        """Carry out what a command asks; it holds for the next turn before `done` is called."""
+        """Carry out what a command asks; it holds for the next turn before `done` is called. What
+        becomes durable after it was given up holds just so, and `late` is told of it."""
 
-        def tell(answer: keys.KeyRow | KeyFault | Unavailable | None) -> None:
+        def tell(whom: orders.Done, answer: orders.Outcome) -> None:
             if isinstance(answer, keys.KeyRow):
                 self.keys.put(answer)
-            if answer is None and isinstance(order, orders.RevokeKey):
-                self.keys.revoke(order.name)
-            done(answer)
+            whom(answer)
 
-        self.submit(Job(lambda book: orders.carry_out(book, order), tell))
+        def work(book: Book) -> keys.KeyRow | None:
+            return orders.carry_out(book, order)
+
+        self.submit(Job(work, partial(tell, done), late=partial(tell, late)))
 
     def stop(self) -> None:
         """Write what has been asked for, close the database and give up the lock. If the disk
@@ -211,6 +210,8 @@ class Writer:
         job.answered = True
         if not job.given_up:
             job.done(result)
+        elif job.late is not None:
+            job.late(result)
         elif job.amends is not None and isinstance(result, Granted):
             self._committer.put(Job(job.amends, jobs.nobody_waits, instead=job.amends))
 

@@ -6,11 +6,11 @@ It knows no process: how workers begin and end is the crew's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
-from latchway.ledger import orders
-from latchway.ledger.control import Done
-from latchway.ledger.keys import KeyFault, KeyRow
+from latchway.ledger import jobs, orders
+from latchway.ledger.keys import KeyRow
 from latchway.ledger.writer import Writer
 from latchway.log.metrics import Metrics
 from latchway.ports import Clock, Unavailable
@@ -128,18 +128,17 @@ class Office:
 
     # ---- keys (`control.TakesOrders`)
 
-    def order(self, order: orders.Order, done: Done) -> None:
-        """Carried out, it holds in every worker, on open sockets too, before `done` is called."""
+    def order(self, order: orders.Order, done: orders.Done) -> None:
+        """Carried out, it holds in every worker, on open sockets too, before `done` is called; and
+        as soon as can be, if it is durable after `done` was told that this is not known."""
 
-        def tell(answer: KeyRow | KeyFault | Unavailable | None) -> None:
-            revoked = answer is None and isinstance(order, orders.RevokeKey)
-            row = self._writer.keys.row(order.name) if revoked else answer
-            if isinstance(row, KeyRow):
-                self._spread(row, lambda: done(answer))
+        def tell(whom: orders.Done, answer: orders.Outcome) -> None:
+            if isinstance(answer, KeyRow):
+                self._spread(answer, lambda: whom(answer))
             else:
-                done(answer)
+                whom(answer)
 
-        self._writer.order(order, tell)
+        self._writer.order(order, partial(tell, done), partial(tell, jobs.nobody_waits))
 
     def _spread(self, row: KeyRow, then: Callable[[], None]) -> None:
         def say(member: Member, number: int) -> None:
