@@ -60,7 +60,7 @@ def _asked(job: Job) -> Iterator[list[str]]:
 
 
 def _run(words: list[str], key: str, home: Path) -> list[dict[str, Any]]:
-    """One `codex exec`; the events that it tells of."""
+    """One `codex exec`; the events that it tells of, and its status is as they say."""
     done = subprocess.run(
         [*command(), "exec", "--json", "--skip-git-repo-check", FREE, *words],
         cwd=home,
@@ -70,7 +70,10 @@ def _run(words: list[str], key: str, home: Path) -> list[dict[str, Any]]:
         text=True,
         timeout=SECONDS,
     )
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    failed = any(event["type"] == "turn.failed" for event in events)
+    assert (done.returncode != 0) == failed, done.stderr
+    return events
 
 
 def _told(events: list[dict[str, Any]]) -> Told:

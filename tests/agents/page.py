@@ -18,6 +18,10 @@ COLUMNS = (
     *("conversation", "first route", "sent back", "requests"),
     *("calls", "verdicts", "charge", "seen"),
 )
+SCENE_COLUMNS = (
+    *("asked", "first route, second route", "commands", "requests"),
+    *("verdicts", "tokens in, out", "charge", "seen"),
+)
 HEAD = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}"
 
 
@@ -49,15 +53,17 @@ def line(row: Row) -> str:
 
 def scenes(played: Iterable[Scene]) -> str:
     """A table of the sessions with a real model."""
-    head = ["| first route, second route | requests | verdicts | tokens in, out | charge | seen |"]
-    return "\n".join([*head, f"|{'---|' * 6}", *(scene_line(scene) for scene in played)])
+    head = [f"| {' | '.join(SCENE_COLUMNS)} |", f"|{'---|' * len(SCENE_COLUMNS)}"]
+    return "\n".join([*head, *(scene_line(scene) for scene in played)])
 
 
 def scene_line(scene: Scene) -> str:
     last = [record["attempts"][-1]["usage"] for record in scene.records]
     tokens = [f"{usage['input_tokens']}, {usage['output_tokens']}" for usage in last]
     cells = (
-        scene.name,
+        scene.plan.task.told,
+        scene.plan.behind,
+        str(scene.told.tools),
         str(len(scene.records)),
         _verdicts(scene.records),
         "; ".join(tokens),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from agents import page
 from agents.checking import differences
-from agents.models import SCENES, Scene, play_scene
+from agents.models import PLANS, Plan, Scene, play_scene
 from agents.playing import Row, play, with_records
 from agents.roster import AGENTS, Program
 from agents.stage import Stage, set_up
@@ -40,9 +40,9 @@ def scripted() -> list[str]:
 
 def real() -> list[str]:
     """Codex with a real model; what is not as it should be."""
-    played = [scene for name in SCENES if (scene := real_model(name))]
+    played = [scene for plan in PLANS if (scene := real_model(plan))]
     wrong = [line for scene in played for line in scene.differences]
-    if not wrong and len(played) == len(SCENES):
+    if not wrong and len(played) == len(PLANS):
         page.write("models", page.scenes(played))
     return wrong
 
@@ -69,15 +69,15 @@ def conversations(stage: Stage, program: Program) -> list[Row]:
     return rows
 
 
-def real_model(name: str) -> Scene | None:
+def real_model(plan: Plan) -> Scene | None:
     """Codex with llama.cpp."""
     try:
         with tempfile.TemporaryDirectory() as folder:
-            scene = play_scene(Path(folder), name)
+            scene = play_scene(Path(folder), plan)
     except Unavailable as reason:
-        print(f"{name}: not tried: {reason}", flush=True)
+        print(f"{plan}: not tried: {reason}", flush=True)
         return None
-    print(f"{name}: {len(scene.records)} turns", flush=True)
+    print(f"{plan}: {len(scene.records)} turns", flush=True)
     return scene
 
 
