@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from latchway.ledger import bill, reservation
 from latchway.log import record as records
 from latchway.log.metrics import Metrics
 from latchway.ports import Clock, Closing, Key, Ledger, Log, Opening, Routes, Upstreams
 from latchway.settings import Settings
+from latchway.sight import Sight, Tell
 from latchway.turn import commands as do
 from latchway.wire.marks import mark
 from latchway.wire.request import Request
@@ -88,6 +90,13 @@ class Books:
         """The reservation is durable."""
         assert self._money is not None
         self._bill = records.Bill(reserved=self._money.reserved)
+
+    def noting(self, route: str, tell: Tell) -> Tell:
+        """What `route` is to tell, so that what it makes in the background is known at once."""
+        if not self._asked.request.background:
+            return tell
+        remember = partial(self._ports.ledger.remember, self._asked.key.owner, route)
+        return Sight(remember, tell).hear
 
     def closing(self, command: do.Close, failure: str | None) -> Closing:
         """How the turn's money ends. `failure`: the name of the last attempt's failure, if any.

@@ -224,9 +224,9 @@ class Driver:
 
     def _open(self, command: do.Open) -> None:
         failpoints.hit(f"attempt_{command.attempt}")
-        self._call = self.ports.upstreams.open(
-            command.attempt, command.place, self.asked.request, self._tell_upstream
-        )
+        place, request = command.place, self.asked.request
+        tell = self._books.noting(place.route, self._tell_upstream)
+        self._call = self.ports.upstreams.open(command.attempt, place, request, tell)
 
     def _tell_upstream(self, event: on.UpstreamEvent) -> None:
         if isinstance(event, on.Headed):

@@ -206,7 +206,7 @@ class Ledger(Protocol):
         is refunded by the ledger itself as soon as it can be (R6: every reservation ends)."""
 
     def remember(self, owner: str, route: str, marks: Sequence[bytes], done: Written) -> None:
-        """`route` made these for `owner` outside of a turn (wire/marks.py)."""
+        """`route` made these for `owner`, outside of a turn or ahead of its end (wire/marks.py)."""
 
     def maker(self, owner: str, marks: Sequence[bytes]) -> str | None:
         """The route that made the last of this owner's things that is known; None: none is, or

@@ -193,6 +193,19 @@ def test_two_attempts_and_no_third(play: Any) -> None:
     play(body)
 
 
+def test_who_made_what_is_known_ahead_of_the_end(play: Any) -> None:
+    async def body(bench: Bench) -> None:
+        await reserve(bench)
+        made = (mark("resp_1"),)
+        noted = await answered(lambda done: bench.ledger.remember("alice", "a/m", made, done))
+        assert noted == Granted()
+        assert (bench.ledger.maker("alice", made), bench.ledger.maker("bob", made)) == ("a/m", None)
+        assert await close(bench, closing(made=made)) == Granted()
+        assert bench.ledger.maker("alice", made) == "a/m"
+
+    play(body)
+
+
 def test_a_closing_that_cannot_be_is_a_refund(play: Any) -> None:
     async def body(bench: Bench) -> None:
         await reserve(bench)

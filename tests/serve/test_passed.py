@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.gateway import Gateway, route, settings
-from harness.upstreams import answer
+from harness.upstreams import answer, completed, created, text
 from latchway.ledger import made
 from latchway.ledger.database import LedgerFault
 from latchway.routes.table import PIN_HEADER
@@ -47,6 +47,29 @@ def test_it_is_asked_where_it_was_made(method: str, path: str) -> None:
     assert (page.status, page.body) == (200, KEPT.body)
     assert page.headers["x-request-id"].startswith("req_")
     assert gateway.upstreams.given_up == 1
+
+
+@pytest.mark.parametrize(
+    ("background", "asked"),
+    [(True, [("a", "POST", "/responses/resp_1/cancel", b"")]), (False, [])],
+)
+def test_a_background_response_can_be_cancelled_while_its_turn_runs(
+    background: bool, asked: list[Any]
+) -> None:
+    gateway = Gateway()
+    gateway.upstreams.kept = KEPT
+    gateway.ask(store=True, background=background)
+    gateway.call.heads()
+    gateway.call.sends(created())
+    gateway.clock.advance()
+    bobs = f"Bearer {gateway.ledger.add_key('bob')}"
+    cancel = "/v1/responses/resp_1/cancel"
+    assert gateway.page(cancel, "POST", authorization=bobs).code == "response_not_found"
+    assert (gateway.page(cancel, "POST").status == 200) is background
+    assert gateway.upstreams.asked == asked
+    gateway.call.sends(text(), completed())
+    gateway.clock.advance()
+    assert gateway.page("/v1/responses/resp_1").status == 200
 
 
 @pytest.mark.parametrize("path", ["/v1/responses/resp_2", "/v1/responses/resp_2/input_items"])

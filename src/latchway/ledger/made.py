@@ -3,6 +3,7 @@
 A response's id, a conversation's, an item's id and its encrypted content, each known by its mark
 (wire/marks.py): nothing of what was said is kept. It is written in the commit that settles the turn
 which made it, so whoever has seen a response can continue it, also after the gateway was killed.
+A background response can be cancelled while it runs, and is written before its id is seen, too.
 """
 
 from __future__ import annotations
