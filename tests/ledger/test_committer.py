@@ -43,13 +43,17 @@ class Desk:
             assert self.came.wait_for(lambda: sum(map(len, self.batches)) >= count, DEADLINE)
             return [result for batch in self.batches for _, result in batch][:count]
 
+    def put(self, *jobs: Job) -> None:
+        """Each as a round of its own."""
+        for each in jobs:
+            self.committer.put([each])
+
     def behind_a_hanging_commit(self, jobs: list[Job]) -> None:
         """Put jobs that must queue, because the one before them hangs in its commit."""
         self.disk.hang("COMMIT")
-        self.committer.put(job(Book.touch))
+        self.put(job(Book.touch))
         assert self.disk.reached.wait(DEADLINE)
-        for each in jobs:
-            self.committer.put(each)
+        self.put(*jobs)
         self.disk.hangs.set()
 
 
@@ -77,6 +81,12 @@ def test_what_queued_shares_a_commit(desk: Desk) -> None:
     assert desk.disk.commits == 3
 
 
+def test_a_full_round_is_no_longer_a_commit_than_others(desk: Desk) -> None:
+    desk.committer.put([reserve(f"req_{n}", amount=1) for n in range(600)])
+    assert desk.results(600) == [Granted()] * 600
+    assert sorted(len(batch) for batch in desk.batches) == [88, 256, 256]
+
+
 def test_one_that_fails_does_not_fail_the_others(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -91,8 +101,8 @@ def test_one_that_fails_does_not_fail_the_others(
 
 
 def test_a_bug_fails_its_own_job(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
-    desk.committer.put(job(lambda book: {}["missing"]))
-    desk.committer.put(reserve("req_1"))
+    desk.put(job(lambda book: {}["missing"]))
+    desk.put(reserve("req_1"))
     failed, granted = desk.results(2)
     assert isinstance(failed, Unavailable)
     assert granted == Granted()
@@ -103,7 +113,7 @@ def test_a_refused_order_is_an_answer(desk: Desk) -> None:
     def refuse(book: Book) -> None:
         raise KeyFault("no")
 
-    desk.committer.put(job(refuse))
+    desk.put(job(refuse))
     (answer,) = desk.results(1)
     assert isinstance(answer, KeyFault)
 
@@ -111,14 +121,14 @@ def test_a_refused_order_is_an_answer(desk: Desk) -> None:
 def test_a_full_disk_fails_at_once_and_the_refund_follows(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
-    desk.committer.put(reserve("req_1"))
+    desk.put(reserve("req_1"))
     desk.results(1)
     desk.disk.fill()
     settle = job(
         lambda book: book.close(closing("req_1")),
         instead=lambda book: book.close(refund("req_1", loss=40)),
     )
-    desk.committer.put(settle)
+    desk.put(settle)
     assert desk.results(2)[1] == Unavailable("database or disk is full")
     assert not caplog.records[0].exc_info, "a full disk needs no traceback"
     desk.disk.mend()
@@ -134,15 +144,15 @@ def test_a_real_full_database(desk: Desk) -> None:
     (pages,) = desk.book.connection.execute("PRAGMA page_count").fetchone()
     desk.book.connection.execute(f"PRAGMA max_page_count={pages}")
     for number in range(200):
-        desk.committer.put(reserve(f"req_{number}", amount=0))
+        desk.put(reserve(f"req_{number}", amount=0))
     assert desk.results(200)[-1] == Unavailable("database or disk is full")
     desk.book.connection.execute("PRAGMA max_page_count=1000000")
-    desk.committer.put(reserve("req_last"))
+    desk.put(reserve("req_last"))
     assert desk.results(201)[-1] == Granted()
 
 
 def test_what_is_given_up_before_it_ran_is_undone_instead(desk: Desk) -> None:
-    desk.committer.put(reserve("req_1"))
+    desk.put(reserve("req_1"))
     desk.results(1)
     late = job(
         lambda book: book.close(closing("req_1")),
@@ -151,8 +161,8 @@ def test_what_is_given_up_before_it_ran_is_undone_instead(desk: Desk) -> None:
     late.given_up = True
     unheard = reserve("req_2")
     unheard.given_up = True
-    desk.committer.put(late)
-    desk.committer.put(unheard)
+    desk.put(late)
+    desk.put(unheard)
     assert desk.results(3)[1:] == [None, None]
     assert entries(desk.book) == [("reserve", 100), ("release", 100)]
 
@@ -168,7 +178,7 @@ def test_records_that_wait_are_bounded_and_money_is_not(
 
     desk.disk.fill()
     for name in ("a", "b", "c", "money"):
-        desk.committer.put(owing(name, record=name != "money"))
+        desk.put(owing(name, record=name != "money"))
     desk.results(4)
     desk.disk.mend()
     desk.committer.stop()
@@ -184,7 +194,7 @@ def test_what_can_never_be_written_is_not_tried_for_ever(
         lambda book: book.close(closing("unknown")),
         instead=lambda book: book.close(refund("unknown")),
     )
-    desk.committer.put(unknown)
+    desk.put(unknown)
     desk.results(1)
     desk.committer.stop()
     assert [record.message for record in caplog.records] == ["the ledger cannot write what it owes"]
@@ -201,6 +211,6 @@ def test_stopping_writes_what_was_put_before(desk: Desk) -> None:
 def test_a_disk_that_hangs_is_not_waited_for(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(committer, "STOP_SECONDS", 0.01)
     desk.disk.hang("COMMIT")
-    desk.committer.put(reserve("req_1"))
+    desk.put(reserve("req_1"))
     assert desk.disk.reached.wait(DEADLINE)
     assert not desk.committer.stop()

@@ -92,8 +92,8 @@ class Steps(Committer):
         self.died = False
         self.disk = Steps.disk
 
-    def put(self, job: Job) -> None:
-        self._waiting.append(job)
+    def put(self, jobs: list[Job]) -> None:
+        self._waiting.extend(jobs)
         self._begin()
 
     def _begin(self) -> None:

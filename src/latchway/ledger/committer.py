@@ -68,14 +68,16 @@ class Committer:
 
     def __init__(self, book: Book, post: Callable[[list[Outcome]], None]) -> None:
         self._book, self._post = book, post
-        self._queue: SimpleQueue[Job | None] = SimpleQueue()
+        self._queue: SimpleQueue[list[Job] | None] = SimpleQueue()
         self._owed: list[Job] = []
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="latchway-ledger", daemon=True)
         self._thread.start()
 
-    def put(self, job: Job) -> None:
-        self._queue.put(job)
+    def put(self, jobs: list[Job]) -> None:
+        """In pieces, so that not even all of a full round make a commit that others wait for."""
+        for at in range(0, len(jobs), BATCH_MOST):
+            self._queue.put(jobs[at : at + BATCH_MOST])
 
     def stop(self) -> bool:
         """Write all that was put before, close the connection, end the thread. False: it hangs."""
@@ -100,13 +102,13 @@ class Committer:
         wait = True
         while len(jobs) < BATCH_MOST:
             try:
-                job = self._queue.get(wait, RETRY_SECONDS if self._owed else None)
+                more = self._queue.get(wait, RETRY_SECONDS if self._owed else None)
             except Empty:
                 break
-            if job is None:
+            if more is None:
                 self._stopping = True
                 break
-            jobs.append(job)
+            jobs += more
             wait = False
         return jobs
 

@@ -1,8 +1,8 @@
 """The ledger and the log as the turns see them: two ports, answered from one writing thread.
 
-All of this class runs on the loop's thread. It hands jobs to the committer and brings the answers
-back, all of a commit in one call. An answer that does not come in time is given up: the turn gets
-Unavailable, and what the job may yet have done is undone (R6: never charged for what was not
+All of this class runs on the loop's thread. It hands over the jobs of a round and brings back the
+answers, all of a commit in one call. An answer that does not come in time is given up: the turn
+gets Unavailable, and what the job may yet have done is undone (R6: never charged for what was not
 delivered).
 """
 
@@ -21,6 +21,7 @@ from latchway.ledger.committer import Committer, Job, Outcome
 from latchway.ledger.database import LedgerFault, Lock, open_reader, open_writer, take_lock
 from latchway.ledger.deadlines import Deadlines
 from latchway.ledger.known import Known
+from latchway.ledger.rounds import Rounds
 from latchway.ledger.sqlite import Book
 from latchway.log import store
 from latchway.ports import Closing, Granted, Opening, Refused, Unavailable, Written
@@ -55,6 +56,7 @@ class Writer:
         self._probing = False
         self._stopped = False
         self._committer = Committer(book, self._post)
+        self._rounds = Rounds(loop, self._committer.put)
         self._prune()
 
     @classmethod
@@ -117,7 +119,7 @@ class Writer:
         def put(book: Book) -> None:
             store.put(book.connection, record)
 
-        self._committer.put(Job(put, partial(self._written, request_id), instead=put, record=True))
+        self._rounds.ride(Job(put, partial(self._written, request_id), instead=put, record=True))
 
     def _written(self, request_id: str, answer: object) -> None:
         self._behind.pop(request_id, None)
@@ -155,6 +157,7 @@ class Writer:
         if self._pruning is not None:
             self._pruning.cancel()
         self._known.close()
+        self._rounds.stop()
         ended = self._committer.stop()
         if ended:
             self._lock.release()
@@ -176,9 +179,9 @@ class Writer:
             recovery.recover_epoch(book, epoch, self._keep_ms)
 
         def then(answer: object) -> None:
-            self._committer.put(Job(recover, jobs.nobody_waits, instead=recover))
+            self._rounds.put(Job(recover, jobs.nobody_waits, instead=recover))
 
-        self._committer.put(Job(Book.touch, then))
+        self._rounds.put(Job(Book.touch, then))
 
     # ---- between the loop and the thread
 
@@ -186,7 +189,7 @@ class Writer:
         """Have it written; `job.done` is told in time, whatever becomes of it."""
         job.due = self._loop.time() + ANSWER_SECONDS
         self._deadlines.add(job)
-        self._committer.put(job)
+        self._rounds.put(job)
 
     def _post(self, outcomes: list[Outcome]) -> None:
         """On the committer's thread."""
@@ -213,7 +216,7 @@ class Writer:
         elif job.late is not None:
             job.late(result)
         elif job.amends is not None and isinstance(result, Granted):
-            self._committer.put(Job(job.amends, jobs.nobody_waits, instead=job.amends))
+            self._rounds.put(Job(job.amends, jobs.nobody_waits, instead=job.amends))
 
     def _late(self, late: list[Job]) -> None:
         """They are given up."""
@@ -241,7 +244,7 @@ class Writer:
     def _prune(self) -> None:
         """Delete what is oldest, a step at a time, and again in an hour. Money stays."""
         before_ms = self._book.now_ms() - self._keep_ms
-        self._committer.put(Job(lambda book: _prune(book, before_ms), self._pruned))
+        self._rounds.put(Job(lambda book: _prune(book, before_ms), self._pruned))
 
     def _pruned(self, more: object) -> None:
         if not self._stopped:
