@@ -9,12 +9,14 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
+from unittest.mock import patch
 
 from fuzz import event, simple_sse, texts
 from fuzz.dice import Dice
 from fuzz.engine import Target, chosen
 from fuzz.work import counted
-from latchway.wire import meaning
+from harness.runs import apart
+from latchway.wire import meaning, sse
 from latchway.wire.frame import Frame
 from latchway.wire.sse import Oversized, Parser
 
@@ -79,7 +81,7 @@ class Seen(NamedTuple):
 
 
 def play(reads: Sequence[bytes], most: int = PLENTY) -> Seen:
-    parser, frames = Parser(most), []
+    parser, frames = Parser(most), list[Frame]()
     try:
         for read in reads:
             frames += parser.feed(read)
@@ -93,6 +95,9 @@ def check(data: bytes) -> None:
     most = dice.pick(BOUNDS)
     seen = play([data], most)
     assert play(_cut(dice, data), most) == seen
+    with patch.object(sse, "FEW_BYTES", 0):
+        in_runs = play([data], most)
+    assert in_runs._replace(frames=apart(in_runs.frames)) == seen
     _check_second_reader(data, seen)
     for frame in seen.frames + seen.last:
         _check_block(frame)

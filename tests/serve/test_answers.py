@@ -6,7 +6,7 @@ import pytest
 
 from harness.upstreams import event, text
 from latchway.serve import answers
-from latchway.wire.frame import Frame, Kind
+from latchway.wire.frame import Kind, Run
 
 
 def test_a_whole_answer() -> None:
@@ -59,12 +59,16 @@ def test_every_error_says_whether_to_send_it_again(retryable: bool) -> None:
      (b"no json", 0), (b'{"sequence_number":null}', 0), (b'{"sequence_number":0}', 1)],
 )  # fmt: skip
 def test_the_number_that_follows(data: bytes | None, number: int) -> None:
-    frame = None if data is None else Frame(Kind.OUTPUT, data, data)
-    assert answers.sequence_after(frame) == number
+    assert answers.sequence_after(data) == number
 
 
 def test_the_last_event_that_has_a_number() -> None:
     ping, first, second = event("ping"), text(number=1), text(number=2)
-    assert answers.last_numbered([first, second, ping]) is second
-    assert answers.last_numbered([first]) is first
+    assert answers.last_numbered([first, second, ping]) == second.data
+    assert answers.last_numbered([first]) == first.data
     assert answers.last_numbered([ping]) is None
+
+
+def test_the_last_event_of_a_run_that_has_a_number() -> None:
+    run = Run(Kind.OUTPUT, b"{}", b"", each=(text(number=1).data, text(number=2).data, b"{}"))
+    assert answers.last_numbered([run, event("ping")]) == text(number=2).data

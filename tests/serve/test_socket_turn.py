@@ -12,7 +12,7 @@ from harness.upstreams import answer, completed, created, error, event, text
 from harness.websocket import frames_of
 from latchway.serve.socket_turn import SocketClient
 from latchway.turn import commands as do
-from latchway.wire.frame import Frame, Kind
+from latchway.wire.frame import Frame, Kind, Run
 
 
 class Wire:
@@ -39,6 +39,15 @@ def test_events_pass_byte_for_byte_and_those_that_came_together_in_one_write() -
 
     assert len(wire.writes) == 1
     assert wire.messages == [frame.data for frame in frames]
+
+
+def test_each_event_of_a_run_is_a_frame() -> None:
+    told, wire = client()
+    each = (text("a").data, text("\u2028").data)
+    told.deliver(do.Deliver((created(), Run(Kind.OUTPUT, each[-1], b"", each=each)), None))
+
+    assert len(wire.writes) == 1
+    assert wire.messages == [created().data, *each]
 
 
 def test_an_event_that_is_no_text_is_mended() -> None:

@@ -1,18 +1,22 @@
-"""A read of many events is passed at once, and means what the same bytes mean in small reads."""
+"""A read of many events is passed in runs, and means what the same bytes mean in small reads."""
 
 from __future__ import annotations
 
-import pytest
+from itertools import pairwise
 
-from latchway.wire.frame import Frame
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.runs import PIECE, apart
+from latchway.wire import sse
+from latchway.wire.frame import Frame, Run
 from latchway.wire.sse import FEW_BYTES, Oversized, Parser
 
 DELTA = b'event: response.output_text.delta\ndata: {"type":"d","delta":"hi"}\n\n'
 COMPLETED = b'event: response.completed\ndata: {"type":"response.completed"}\n\n'
 MANY = DELTA * (1 + FEW_BYTES // len(DELTA))
 PLENTY = 1 << 20
-PIECE = 64
-"""Bytes of a small read: less than an event."""
 
 READS = {
     "all of the usual shape": MANY + COMPLETED,
@@ -27,6 +31,37 @@ READS = {
     "what is no JSON in their midst": MANY + b"data: {oops\n\n" + MANY,
 }
 
+EVENTS = [
+    b'{"type":"d","delta":"hi"}',
+    b'{"type":"d","delta":"h\xc3\xa9"}',
+    b'{"type":"d","delta":"data: {}"}',
+    b'{"type":"d","delta":5}',
+    b'{"type":"d","delta":"\\ud800"}',
+    b'{"type":"d","delta":"\xff"}',
+    b'{"type":"d"}',
+    b'{"type":"d","usage":null,"response":null,"item":null}',
+    b'{"type":"d","usage":{"input_tokens":1,"output_tokens":1}}',
+    b'{"type":"d","response":{"usage":{"input_tokens":1,"output_tokens":1}}}',
+    b'{"type":"d","item":{"type":"reasoning","id":"rs_1"}}',
+    b'{"type":"d","item":' + b"[" * 5000 + b"]" * 5000 + b"}",
+    b'{"type":"d","nested":' + b"[" * 5000 + b"]" * 5000 + b"}",
+    b'{"type":"response.audio.delta","delta":"AAAA"}',
+    b'{"type":"error","code":"slow_down"}',
+    b'{"type":"d","type":"ping"}',
+    b'{"type":5}',
+    b'{"delta":"hi"}',
+    b'{"type":"d","a":',
+    b'{"type":"d"}}',
+    b"{}",
+]
+NAMES = [b"", b"event: d\n", b"event: error\n", b"event: ping\n"]
+blocks = st.builds(
+    lambda name, event, times: b"%bdata: %b\n\n" % (name, event) * times,
+    st.sampled_from(NAMES),
+    st.sampled_from(EVENTS),
+    st.integers(1, 3),
+)
+
 
 def frames_of(*reads: bytes, most: int = PLENTY) -> tuple[list[Frame], bool]:
     """The frames, those before an event that is too large, and whether there was one."""
@@ -35,8 +70,8 @@ def frames_of(*reads: bytes, most: int = PLENTY) -> tuple[list[Frame], bool]:
         for read in reads:
             frames += parser.feed(read)
     except Oversized as fault:
-        return frames + fault.frames, True
-    return frames, False
+        return apart(frames + fault.frames), True
+    return apart(frames), False
 
 
 def pieces(read: bytes) -> list[bytes]:
@@ -51,6 +86,36 @@ def test_many_at_once_are_what_they_are_one_by_one(read: bytes) -> None:
     assert len(frames) >= MANY.count(b"\n\n")
 
 
+@pytest.mark.parametrize("ends", [b"\n", b"\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize("name", NAMES[:2])
+@pytest.mark.parametrize("event", EVENTS[:3])
+def test_plain_output_is_one_frame(event: bytes, name: bytes, ends: bytes) -> None:
+    block = (b"%bdata: %b\n\n" % (name, event)).replace(b"\n", ends)
+    (frame,) = Parser(PLENTY).feed(block * FEW_BYTES)
+
+    assert isinstance(frame, Run)
+    assert frame.block == block * FEW_BYTES
+    assert frame.payloads() == [event] * FEW_BYTES
+
+
+@settings(deadline=None)
+@given(
+    runs=st.lists(blocks, max_size=6),
+    ends=st.sampled_from([b"\n", b"\r\n"]),
+    at=st.lists(st.integers(0, 400), max_size=4),
+)
+def test_runs_mean_what_their_events_mean(runs: list[bytes], ends: bytes, at: list[int]) -> None:
+    stream = b"".join(runs).replace(b"\n", ends)
+    bounds = [0, *sorted(at), len(stream)]
+    reads = [stream[start:stop] for start, stop in pairwise(bounds)]
+    expected = frames_of(*pieces(stream))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sse, "FEW_BYTES", 0)
+        parser = Parser(PLENTY)
+        found = [frame for read in reads for frame in parser.feed(read)]
+    assert (apart(found), False) == expected
+
+
 def test_events_are_passed_that_are_larger_only_all_together() -> None:
     assert frames_of(MANY, most=len(DELTA)) == frames_of(*pieces(MANY))
 
@@ -61,13 +126,3 @@ def test_one_that_is_too_large_ends_the_stream_among_many() -> None:
 
     assert oversized
     assert frames == frames_of(MANY)[0]
-
-
-def test_the_shape_is_looked_for_again_once_a_read_begins_with_it() -> None:
-    parser = Parser(PLENTY)
-    reads = (b": keepalive\n\n" + MANY, MANY, MANY + COMPLETED)
-
-    counts = [len(parser.feed(read)) for read in reads]
-
-    usual = MANY.count(b"\n\n")
-    assert counts == [usual, usual, usual + 1]

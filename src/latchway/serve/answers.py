@@ -74,19 +74,21 @@ class _Numbered(msgspec.Struct):
     sequence_number: int | None = None
 
 
-def last_numbered(frames: Sequence[Frame]) -> Frame | None:
-    """The last event that speaks of a sequence number; neutral ones and broken ones may not."""
-    if NUMBER in frames[-1].data:
-        return frames[-1]
-    return next((frame for frame in reversed(frames) if NUMBER in frame.data), None)
+def last_numbered(frames: Sequence[Frame]) -> bytes | None:
+    """The last event's JSON that speaks of a sequence number; neutral and broken ones may not."""
+    last = frames[-1].data
+    if NUMBER in last:
+        return last
+    payloads = [payload for frame in frames for payload in frame.payloads()]
+    return next((payload for payload in reversed(payloads) if NUMBER in payload), None)
 
 
-def sequence_after(numbered: Frame | None) -> int:
+def sequence_after(numbered: bytes | None) -> int:
     """The sequence number that follows an event's; 0 if there was none or it has no number."""
     if numbered is None:
         return 0
     try:
-        number = msgspec.json.decode(numbered.data, type=_Numbered).sequence_number
+        number = msgspec.json.decode(numbered, type=_Numbered).sequence_number
     except (msgspec.DecodeError, msgspec.ValidationError):
         return 0
     return 0 if number is None else number + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from latchway.serve.frames import text_frames, valid_text
@@ -35,12 +36,12 @@ class SocketClient:
         """The connection is kept alive by pings."""
 
     def deliver(self, command: do.Deliver) -> None:
-        self._send([self._message(frame, command) for frame in command.frames])
+        self._send([each for frame in command.frames for each in self._messages(frame, command)])
 
-    def _message(self, frame: Frame, command: do.Deliver) -> bytes:
+    def _messages(self, frame: Frame, command: do.Deliver) -> Iterable[bytes]:
         if frame.kind is Kind.ERROR:
-            return wrap_ws_error(frame, self._request_id, command.retryable)
-        return valid_text(frame.data)
+            return [wrap_ws_error(frame, self._request_id, command.retryable)]
+        return map(valid_text, frame.payloads())
 
     def pass_answer(self, command: do.PassAnswer) -> None:
         """An HTTP answer has no bytes here; its error goes out in a frame."""

@@ -10,7 +10,7 @@ from latchway.serve.answers import Header
 from latchway.turn import commands as do
 from latchway.wire import errors
 from latchway.wire.carried import carried
-from latchway.wire.frame import Answer, Frame, Kind
+from latchway.wire.frame import Answer, Kind
 from latchway.wire.meaning import TERMINAL
 
 RETRY_AFTER = "retry-after"
@@ -45,8 +45,8 @@ class HttpClient:
         self._head_sent = False
         self._told_end = False
         self._body_ended = False
-        self._numbered: Frame | None = None
-        """The last delivered event that has a sequence number."""
+        self._numbered: bytes | None = None
+        """The JSON of the last delivered event that has a sequence number."""
 
     # ---- ports.Client
 

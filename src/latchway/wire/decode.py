@@ -47,6 +47,16 @@ class Event(msgspec.Struct, gc=False):
     retry_after: Any = None
 
 
+class Plain(msgspec.Struct, gc=False):
+    """An event that says nothing but its type and its text; any other does not fit."""
+
+    type: str
+    delta: str = ""
+    response: None = None
+    item: None = None
+    usage: None = None
+
+
 UNREAD = frozenset({"item", "output"})
 """Members of these shapes that are left in their bytes."""
 
@@ -59,6 +69,8 @@ Shape = TypeVar("Shape", Event, Response, Output)
 
 decode_event = msgspec.json.Decoder(Event).decode
 """The strict half alone, for the data path."""
+
+decode_plain = msgspec.json.Decoder(Plain).decode
 
 
 def decode(data: bytes, shape: type[Shape]) -> Shape | None:

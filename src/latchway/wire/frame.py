@@ -5,6 +5,7 @@ A frame is made once, where the bytes arrive, and passed by reference from there
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from latchway.values import Value, Word
@@ -80,6 +81,23 @@ class Frame(Value, frozen=True):
     @property
     def metered(self) -> bool:
         return self.note is not None and self.note.metered
+
+    def payloads(self) -> Sequence[bytes]:
+        """The JSON of each event in it: of one, but for a `Run`."""
+        return (self.data,)
+
+
+class Run(Frame, frozen=True):
+    """Events of plain output that came together, as one frame: `data` is that of the last one.
+
+    Hundreds of them mean, to a turn, what one of them means: output, with so many bytes of text.
+    """
+
+    each: Sequence[bytes] = ()
+    """The JSON of each event, in order."""
+
+    def payloads(self) -> Sequence[bytes]:
+        return self.each
 
 
 class Answer(Value, frozen=True):

@@ -9,15 +9,24 @@ Nothing here raises on what an upstream sends. A value of the wrong type counts 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
 
 from latchway.values import replace
 from latchway.wire import marks
-from latchway.wire.decode import NO_OUTPUT, Event, Output, Response, decode, decode_event, leniently
-from latchway.wire.frame import Frame, Kind, Note
+from latchway.wire.decode import (
+    NO_OUTPUT,
+    Event,
+    Output,
+    Response,
+    decode,
+    decode_event,
+    decode_plain,
+    leniently,
+)
+from latchway.wire.frame import Frame, Kind, Note, Run
 from latchway.wire.marks import NO_ITEM
 from latchway.wire.usage import metering
 
@@ -51,6 +60,9 @@ _OUTPUT = Kind.OUTPUT
 
 _NOT_TEXT = "response.audio.delta"
 """The one delta whose string is no text: sound in base64."""
+
+_NOT_PLAIN = frozenset({*KINDS, _NOT_TEXT})
+"""Types of which a run of plain output has none."""
 
 _FLAT = ("code", "message", "param")
 """Members of an `error` event that keeps its error at the top (the published schema's shape)."""
@@ -94,6 +106,19 @@ def frame(data: bytes, block: bytes, name: bytes = b"") -> Frame:
         return Frame(_OUTPUT, data, block, _delta_bytes(event))
     note, made = _metered_note(event), marks.of_item(event.item)
     return Frame(_OUTPUT, data, block, _delta_bytes(event), note, made)
+
+
+def run(each: Sequence[bytes], block: bytes, name: bytes = b"") -> Run | None:
+    """The frame of several events at once, if all are plain output: the arguments are `frame`'s.
+    None: not all of them are, or it cannot be told so cheaply; `frame` can."""
+    try:
+        events = list(map(decode_plain, each))
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    if name in _NAMED_FAILURES or not _NOT_PLAIN.isdisjoint([event.type for event in events]):
+        return None
+    text = "".join([event.delta for event in events])
+    return Run(_OUTPUT, each[-1], block, len(text.encode()), each=each)
 
 
 def answer_note(body: bytes) -> Note:

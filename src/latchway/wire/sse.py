@@ -16,7 +16,7 @@ import re
 from typing import NoReturn
 
 from latchway.wire.frame import Frame
-from latchway.wire.meaning import TERMINAL, frame
+from latchway.wire.meaning import TERMINAL, frame, run
 
 _BOM = b"\xef\xbb\xbf"
 """At a stream's head it says nothing, within one it makes a line unknown; a line that begins with
@@ -29,9 +29,14 @@ _NOT_PASSED = (b"id", b"retry")
 _LINE_END = re.compile(rb"\r\n?|\n")
 _BLOCK_END = re.compile(rb"\n[\r\n]|\r\r")
 """A line end and the first byte of the next one; before that LF there may be a CR."""
-_USUAL_LF = re.compile(rb"(?<![^\n])((?:event: ([^\n]*)\n)?data: (\{[^\n]*)\n\n)")
-"""Only for bytes without a CR. Begins where a line does, or a search would not be linear."""
-_USUAL_CRLF = re.compile(rb"(?<![^\n])((?:event: ([^\r\n]*)\r\n)?data: (\{[^\r\n]*)\r\n\r\n)")
+_USUAL_LF = re.compile(rb"(?:event: ([^\n]*)\n)?data: (\{[^\n]*)\n\n")
+"""One block of the usual shape. Only for bytes without a CR."""
+_USUAL_CRLF = re.compile(rb"(?:event: ([^\r\n]*)\r\n)?data: (\{[^\r\n]*)\r\n\r\n")
+_RUN_LF = re.compile(rb"((?:event: ([^\n]*)\n)?data: )\{[^\n]*+(\n\n)(?:\1\{[^\n]*+\3)*+")
+"""Blocks of that shape that differ in their data alone, as many as there are."""
+_RUN_CRLF = re.compile(
+    rb"((?:event: ([^\r\n]*)\r\n)?data: )\{[^\r\n]*+(\r\n\r\n)(?:\1\{[^\r\n]*+\3)*+"
+)
 FEW_BYTES = 1024
 """Of a read that brings an event or two: each is found alone, as is cheaper then."""
 _OVERLAP = 1
@@ -53,13 +58,11 @@ class Parser:
     `commented`: the last feed held a comment, or a block without data: a sign of life, no event.
     """
 
-    __slots__ = ("_even", "_max", "_opened", "_pending", "_searched", "commented", "done")
+    __slots__ = ("_max", "_opened", "_pending", "_searched", "commented", "done")
 
     def __init__(self, max_event_bytes: int) -> None:
         self.done = False
         self.commented = False
-        self._even = True
-        """The last read began with a block of the usual shape."""
         self._max = max_event_bytes
         self._pending = bytearray()
         self._searched = 0
@@ -111,10 +114,11 @@ class Parser:
     def _cut(self, whole: bytes, searched: int) -> list[Frame]:
         """Make frames of all that is whole; the rest is pending. Nothing ends before `searched`."""
         frames: list[Frame] = []
-        usual = _USUAL_CRLF if b"\r" in whole else _USUAL_LF
-        many = self._even and len(whole) > FEW_BYTES
-        start = (_pass_all if many else _pass_some)(usual, whole, 0, self._max, frames)
-        self._even = start > 0
+        usual, runs = (_USUAL_CRLF, _RUN_CRLF) if b"\r" in whole else (_USUAL_LF, _RUN_LF)
+        if len(whole) > FEW_BYTES:
+            start = _pass_runs(runs, whole, self._max, frames)
+        else:
+            start = _pass_some(usual, whole, 0, self._max, frames)
         if start == len(whole):
             self._pending.clear()
             self._searched = 0
@@ -163,17 +167,28 @@ class Parser:
         raise Oversized(frames, self._max)
 
 
-def _pass_all(
-    usual: re.Pattern[bytes], whole: bytes, start: int, most: int, frames: list[Frame]
-) -> int:
-    """Pass all blocks at once if each is of the usual shape; say where they end. This is the data
-    path. Where one is not, nothing is passed: that is for `_pass_some`."""
-    found = usual.findall(whole, start)
-    run = b"".join([block for block, _, _ in found])
-    if len(run) > most or not whole.startswith(run, start):
-        return start
-    frames += [frame(data, block, name) for block, name, data in found]
-    return start + len(run)
+def _pass_runs(runs: re.Pattern[bytes], whole: bytes, most: int, frames: list[Frame]) -> int:
+    """Pass run after run of blocks of the usual shape, up to a block that is none; say where. This
+    is the data path. A run of more than `most` bytes is left: one of its blocks may be too large.
+    """
+    start = 0
+    while (found := runs.match(whole, start)) is not None:
+        block = found[0]
+        if len(block) > most:
+            break
+        frames += _run(block, *found.groups(b""))
+        start = found.end()
+    return start
+
+
+def _run(block: bytes, head: bytes, name: bytes, end: bytes) -> list[Frame]:
+    """The frames of a run: one, if all its events are plain output. `head`: what each of its blocks
+    has before its data; `end`: what is behind it."""
+    each = block[len(head) : -len(end)].split(end + head)
+    together = run(each, block, name) if len(each) > 1 else None
+    if together is not None:
+        return [together]
+    return [frame(data, b"%b%b%b" % (head, data, end), name) for data in each]
 
 
 def _pass_some(
@@ -184,7 +199,7 @@ def _pass_some(
     What does not fit is left to `Parser._take`, which would make the same frames of these.
     """
     while (found := usual.match(whole, start)) is not None:
-        block, name, data = found.groups(b"")
+        block, (name, data) = found[0], found.groups(b"")
         if len(block) > most:
             break
         frames.append(frame(data, block, name))
