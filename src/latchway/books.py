@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from latchway.ledger import bill, reservation
@@ -14,6 +14,7 @@ from latchway.ports import Clock, Closing, Key, Ledger, Log, Opening, Routes, Up
 from latchway.settings import Settings
 from latchway.sight import Sight, Tell
 from latchway.turn import commands as do
+from latchway.values import Value, replace
 from latchway.wire.marks import mark
 from latchway.wire.request import Request
 
@@ -37,8 +38,7 @@ class Ports:
     """host/pid"""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Value, frozen=True):
     """A request that is well formed, and who sent it."""
 
     request_id: str
@@ -143,4 +143,4 @@ class Books:
         if money is None:
             return self._bill
         costs = (bill.attempt_cost(each.usage, each.route, money) for each in finish.attempts)
-        return replace(self._bill, costs=tuple(costs))
+        return records.with_costs(self._bill, tuple(costs))

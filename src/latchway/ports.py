@@ -6,12 +6,12 @@ No exception crosses a port (law 10). Callbacks come on the event loop's thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from latchway.settings import Price, Route
 from latchway.turn.commands import Close, Deliver, Fail, PassAnswer, SendHead
 from latchway.turn.events import Place, UpstreamEvent
+from latchway.values import Value
 from latchway.wire.frame import Answer
 
 if TYPE_CHECKING:
@@ -93,16 +93,14 @@ class Upstreams(Protocol):
         """Ask `route` for the events of a response that it keeps; as `open`, with a GET."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Value, frozen=True):
     """A client key that is valid at this moment."""
 
     name: str
     owner: str
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Value, frozen=True):
     """A route for the first attempt, or why there is none."""
 
     place: Place | None
@@ -132,8 +130,7 @@ class Routes(Protocol):
         """`/admin/routes`: route, model, state, failures, set_aside_until."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(Value, frozen=True):
     """A turn as the ledger first sees it. `amount`: nano-USD to reserve (0: price free)."""
 
     request_id: str
@@ -148,8 +145,7 @@ class Opening:
     """Unix time in milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Closing:
+class Closing(Value, frozen=True):
     """How a turn's money ends. `charge` is at most what was reserved."""
 
     request_id: str
@@ -170,19 +166,16 @@ class Closing:
     """What the request said may be among them, as in a compaction's answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Granted:
+class Granted(Value, frozen=True):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Value, frozen=True):
     needed: int
     available: int
 
 
-@dataclass(frozen=True, slots=True)
-class Unavailable:
+class Unavailable(Value, frozen=True):
     """Nothing is durable of what was asked."""
 
     reason: str

@@ -5,12 +5,12 @@ from __future__ import annotations
 import gc
 import json
 import weakref
-from dataclasses import replace
 
 import pytest
 
 from latchway.turn.events import Answered, Arrived, Headed
 from latchway.upstreams.responses import ResponsesUpstreams
+from latchway.values import replace
 from upstreams.said import COMPACTION, COMPLETED, JSON_ERROR, RESULT, STREAM, head, stream, whole
 from upstreams.scripted import (
     KEY,

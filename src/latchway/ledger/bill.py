@@ -7,7 +7,6 @@ cost upstream is the operator's loss, with its reason.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -17,6 +16,7 @@ from latchway.log.record import Bill
 from latchway.ports import Closing
 from latchway.settings import Price
 from latchway.turn.commands import Basis, Close
+from latchway.values import Value, replace
 from latchway.wire.frame import Usage
 
 SOURCES = {
@@ -27,8 +27,7 @@ SOURCES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Value, frozen=True):
     """What a turn's money is reckoned with. Amounts are nano-USD."""
 
     request_id: str

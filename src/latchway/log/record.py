@@ -7,17 +7,16 @@ no output text and no credential: it is made from the turn's `Finish` and from s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from latchway.ledger.prices import format_usd
 from latchway.turn.commands import AttemptRecord, Finish
+from latchway.values import Value, replace
 from latchway.wire.frame import Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Bill:
+class Bill(Value, frozen=True):
     """How a turn's money ended. Amounts are nano-USD."""
 
     reserved: int = 0
@@ -39,8 +38,7 @@ def with_costs(bill: Bill, costs: tuple[int, ...]) -> Bill:
     return replace(bill, costs=costs)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Value, frozen=True):
     """Who asked for the turn, and how. `started_at`: Unix time in seconds of `Finish.began`."""
 
     request_id: str

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from latchway import drive
@@ -23,6 +22,7 @@ from latchway.serve.refused import refused_record
 from latchway.serve.stream import HttpClient
 from latchway.turn import commands as do
 from latchway.upstreams.headers import CLIENT_HEADERS
+from latchway.values import replace
 from latchway.wire import request as requests
 from latchway.wire.request import Request, RequestFault
 

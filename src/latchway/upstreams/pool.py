@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from dataclasses import dataclass
 
 from latchway.upstreams.connection import Connection
 from latchway.upstreams.headers import keep_alive_seconds
 from latchway.upstreams.http1 import Exchange, Head
 from latchway.upstreams.limits import Limits
+from latchway.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Value, frozen=True):
     """Where connections lead; they are shared by all routes that lead there."""
 
     secure: bool

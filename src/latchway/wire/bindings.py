@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from latchway.values import Value
 from latchway.wire import brackets, plain
 from latchway.wire.marks import mark
 from latchway.wire.members import DEPTH_MAX
@@ -138,8 +139,7 @@ _NESTED = (dict, list)
 LIST = ord("[")
 
 
-@dataclass(frozen=True, slots=True)
-class Bonds:
+class Bonds(Value, frozen=True):
     """What was found; fields as in `wire/request.Request`, `outside` is its `partial_input`."""
 
     origin_field: str | None = None

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from latchway.turn.events import Binding
+from latchway.values import Value
 from latchway.wire.bindings import TURN_STATE, Bonds, Unsearchable, search
 from latchway.wire.errors import RequestFault
 from latchway.wire.members import NAME_CHARACTERS, members_of
@@ -74,8 +75,7 @@ LARGE: Mapping[str, tuple[bytes, str]] = {
 _NULL = msgspec.Raw(b"null")
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Value, frozen=True):
     """A parsed request, whichever transport it came by."""
 
     body: bytes
