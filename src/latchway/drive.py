@@ -14,16 +14,7 @@ from typing import Any
 from latchway import failpoints
 from latchway.books import Asked, Books, Ports
 from latchway.ledger.database import LedgerFault
-from latchway.ports import (
-    Call,
-    Choice,
-    Client,
-    Closing,
-    Granted,
-    Refused,
-    Timer,
-    Unavailable,
-)
+from latchway.ports import Call, Choice, Client, Closing, Granted, Refused, Timer, Unavailable
 from latchway.terms import terms_of
 from latchway.turn import commands as do
 from latchway.turn import events as on
@@ -35,10 +26,13 @@ log = logging.getLogger("latchway.turn")
 
 
 class Driver:
-    """One turn under way. The client's adapter and the upstream's tell it what happens."""
+    """One turn under way. The client's adapter and the upstream's tell it what happens.
+
+    `ended` is told of it, and need not hold it: a turn that is over leaves the collector nothing.
+    """
 
     def __init__(
-        self, ports: Ports, asked: Asked, client: Client, ended: Callable[[do.Finish], None]
+        self, ports: Ports, asked: Asked, client: Client, ended: Callable[[Driver, do.Finish], None]
     ) -> None:
         self.ports, self.asked, self.client, self._ended = ports, asked, client, ended
         self.turn = Turn(terms_of(asked.request, ports.settings), ports.routes.replay_room)
@@ -232,7 +226,8 @@ class Driver:
         if isinstance(event, on.Headed):
             self.client.upstream_headers(event.headers)
         self.tell(event)
-        self._throttle()
+        if self._slow:
+            self._throttle()
 
     def _drop(self, command: do.Drop) -> None:
         failed = self.turn.records[-1]
@@ -265,7 +260,7 @@ class Driver:
             self.ports.routes.turn_ended(self._replaying)
             self._books.write(command)
         finally:
-            self._ended(command)
+            self._ended(self, command)
 
 
 def _nobody_waits(answer: Granted | Unavailable) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
 from harness.gateway import Gateway, body, route, settings
@@ -170,3 +173,17 @@ def test_a_revoked_key_holds_for_the_next_turn_on_the_same_connection() -> None:
 
     assert [answer.status for answer in peer.answers] == [200, 401]
     assert len(gateway.ledger.records) == 1
+
+
+def test_a_turn_that_is_over_leaves_the_collector_nothing() -> None:
+    gateway = Gateway()
+    peer = gateway.ask()
+    gone = weakref.ref(next(iter(gateway.app.turns)))
+    gc.disable()
+    try:
+        gateway.finish()
+        gateway.upstreams.calls.clear()
+        assert peer.answer.status == 200
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -157,7 +157,7 @@ class App:
     def turn(self, asked: Asked, client: Client, ended: Callable[[], None]) -> drive.Driver:
         """A turn that may begin. `ended` is called when it is over."""
 
-        def finished(finish: do.Finish) -> None:
+        def finished(driver: drive.Driver, finish: do.Finish) -> None:
             self._count_abort(asked.key, finish)
             ended()
             self.is_over(driver)
