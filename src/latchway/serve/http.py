@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Protocol, cast
 
-from latchway.ports import Timer
+from latchway.alarm import Alarm
 from latchway.serve import limits
 from latchway.serve.incoming import Incoming
 from latchway.serve.reading import RequestReader
@@ -48,7 +48,7 @@ class HttpConnection(asyncio.Protocol):
         self._waiting: deque[Incoming] = deque()
         self._client: HttpClient | None = None
         self._driver: Answering | None = None
-        self._timer: Timer | None = None
+        self._alarm = Alarm(app.clock)
         self._clock_is_due = False
         """What comes next has begun in this read; its clock is set if the read does not end it."""
         self._stall: StallWatch | None = None
@@ -137,7 +137,7 @@ class HttpConnection(asyncio.Protocol):
         if self._busy:
             self.on_unreadable("invalid_request", "No upgrade while a request is answered.")
         else:
-            self._cancel_timer()
+            self._call_off()
             self.app.upgrade(self, incoming, rest)
 
     def on_unreadable(self, code: str, message: str | None) -> None:
@@ -172,7 +172,7 @@ class HttpConnection(asyncio.Protocol):
 
     def _start(self, incoming: Incoming) -> None:
         """Answer one request whose body is all there, or is given up."""
-        self._cancel_timer()
+        self._call_off()
         self._busy = True
         self.app.answer(self, incoming)
 
@@ -227,7 +227,7 @@ class HttpConnection(asyncio.Protocol):
 
     def close(self) -> None:
         """Close behind what is written, and not wait for ever for it to be taken."""
-        self._cancel_timer()
+        self._call_off()
         if self.transport is not None and not self._transport_closed:
             self.transport.close()
             if self._stall is not None:
@@ -251,7 +251,7 @@ class HttpConnection(asyncio.Protocol):
             self._task.cancel()
 
     def _leave_app(self) -> None:
-        self._cancel_timer()
+        self._alarm.stop()
         if self._stall is not None:
             self._stall.stop()
         self.app.connections.discard(self)
@@ -289,12 +289,9 @@ class HttpConnection(asyncio.Protocol):
             self._wait(limits.BODY_GRACE_SECONDS, self._check_rate)
 
     def _wait(self, seconds: float, then: Callable[[], None]) -> None:
-        self._cancel_timer()
-        clock = self.app.clock
-        self._timer = clock.call_at(clock.time() + seconds, then)
-
-    def _cancel_timer(self) -> None:
         self._clock_is_due = False
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._alarm.set(seconds, then)
+
+    def _call_off(self) -> None:
+        self._clock_is_due = False
+        self._alarm.clear()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 
+from latchway.alarm import Alarm
 from latchway.upstreams.connection import Connection
 from latchway.upstreams.headers import keep_alive_seconds
 from latchway.upstreams.http1 import Exchange, Head
@@ -39,8 +40,9 @@ class Pool:
     def __init__(self, limits: Limits, tls: ssl.SSLContext) -> None:
         self._limits = limits
         self._tls = tls
-        self._idle: dict[Origin, dict[Connection, asyncio.TimerHandle]] = {}
-        self._origins: dict[Connection, Origin] = {}
+        self._idle: dict[Origin, dict[Connection, Alarm]] = {}
+        self._known: dict[Connection, tuple[Origin, Alarm]] = {}
+        """All that are open, each with the end of its time."""
 
     def start(self, origin: Origin, exchange: Exchange, head: bytes, body: bytes) -> Connection:
         """Send a request on an idle connection, or else on a new one. `exchange` is told later."""
@@ -64,25 +66,25 @@ class Pool:
         if seconds <= 0:
             connection.close()
             return
-        idle = self._idle.setdefault(self._origins[connection], {})
+        origin, alarm = self._known[connection]
+        idle = self._idle.setdefault(origin, {})
         if len(idle) >= self._limits.idle_connections:
             next(iter(idle)).close()
-        loop = asyncio.get_running_loop()
-        idle[connection] = loop.call_later(seconds, connection.close)
+        idle[connection] = alarm
+        alarm.set(seconds, connection.close)
 
     def forget(self, connection: Connection) -> None:
         """A connection has been closed, idle or not."""
-        origin = self._origins.pop(connection)
-        timer = self._idle.get(origin, {}).pop(connection, None)
-        if timer is not None:
-            timer.cancel()
+        origin, alarm = self._known.pop(connection)
+        self._idle.get(origin, {}).pop(connection, None)
+        alarm.stop()
 
     def _take(self, origin: Origin) -> Connection | None:
         """The connection used last: it is the least likely to be closed by its server."""
         idle = self._idle.get(origin)
         while idle:
-            connection, timer = idle.popitem()
-            timer.cancel()
+            connection, alarm = idle.popitem()
+            alarm.clear()
             if connection.quiet():
                 return connection
             connection.close()
@@ -90,8 +92,8 @@ class Pool:
 
     def _dial(self, origin: Origin) -> Connection:
         connection = Connection(self, self._limits)
-        self._origins[connection] = origin
         loop = asyncio.get_running_loop()
+        self._known[connection] = origin, Alarm(loop)
         connection.dialled_by(loop.create_task(self._connect(origin, connection)))
         return connection
 
