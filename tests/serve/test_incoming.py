@@ -153,4 +153,5 @@ def test_path_and_query_are_taken_as_they_came() -> None:
     incoming = Incoming(limit_bytes=10)
     incoming.on_url(b"/v1/Models")
     incoming.on_url(b"/a%2Fb?x=1?y")
+    incoming.on_head("GET", "1.1", keep_alive=True, upgrade=False)
     assert (incoming.path, incoming.query) == ("/v1/Models/a%2Fb", "x=1?y")

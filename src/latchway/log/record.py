@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from latchway.ledger.prices import format_usd
 from latchway.turn.commands import AttemptRecord, Finish
 from latchway.values import Value, replace
 from latchway.wire.frame import Usage
+
+SECONDS_KEPT = 64
+"""Written out: turns that end together began within a few of the same seconds."""
 
 
 class Bill(Value, frozen=True):
@@ -80,8 +84,13 @@ def record(finish: Finish, asked: Asked, bill: Bill, *, served_by: str) -> dict[
 
 def iso(unix: float) -> str:
     """Unix seconds as 2026-11-29T12:00:00.000Z."""
-    moment = datetime.fromtimestamp(unix, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    seconds, micros = divmod(round(unix * 1_000_000), 1_000_000)
+    return f"{_iso_second(seconds)}.{micros // 1000:03d}Z"
+
+
+@lru_cache(maxsize=SECONDS_KEPT)
+def _iso_second(unix: int) -> str:
+    return datetime.fromtimestamp(unix, UTC).replace(tzinfo=None).isoformat()
 
 
 def _attempt(attempt: AttemptRecord, to_unix: float, cost: int) -> dict[str, Any]:

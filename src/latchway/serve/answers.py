@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from http import HTTPStatus
 
 import msgspec
@@ -94,6 +95,7 @@ def sequence_after(numbered: bytes | None) -> int:
     return 0 if number is None else number + 1
 
 
+@cache
 def _phrase(status: int) -> str:
     try:
         return RENAMED.get(status) or HTTPStatus(status).phrase

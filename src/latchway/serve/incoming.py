@@ -20,6 +20,8 @@ class Incoming:
 
     limit_bytes: int
     url: bytes = b""
+    path: str = ""
+    """Without the query; known once the head is whole."""
     method: str = ""
     headers: dict[str, str] = field(default_factory=dict)
     keep_alive: bool = True
@@ -60,6 +62,7 @@ class Incoming:
     def on_head(self, method: str, version: str, *, keep_alive: bool, upgrade: bool) -> None:
         """The head is whole. `upgrade`: it asks for another protocol, and says so as it must."""
         self.head_done = True
+        self.path = self.url.partition(b"?")[0].decode("latin-1")
         self.method, self.keep_alive, self.http11 = method, keep_alive, version == "1.1"
         self.upgrade = (
             upgrade and method == "GET" and self.headers.get("upgrade", "").lower() == "websocket"
@@ -115,10 +118,6 @@ class Incoming:
     def kept_bytes(self) -> int:
         """Of its body, in memory."""
         return 0 if self.refusal is not None else self.received
-
-    @property
-    def path(self) -> str:
-        return self.url.partition(b"?")[0].decode("latin-1")
 
     @property
     def query(self) -> str:
