@@ -12,7 +12,7 @@ PROVEN := src/latchway/turn/*,src/latchway/wire/*,src/latchway/routes/select.py
 PROVEN := $(PROVEN),src/latchway/ledger/prices.py,src/latchway/ledger/reservation.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lock lock-splits mutants mutant mutate lint format docs clients agents upstreams fuzz sim sim-long sim-bugs explore wheel relock bench profile bench-programs clean
+.PHONY: help run demo test lock lock-splits mutants mutant mutate lint format docs site clients agents upstreams fuzz sim sim-long sim-bugs explore wheel relock bench profile bench-programs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,8 +29,8 @@ test: lint ## all that CI runs: format, lint, types, tests, coverage, the reposi
 	$(BIN)/coverage report --skip-covered --include='$(PROVEN)' --fail-under=100
 
 lint: $(READY) ## format check, lint, strict types
-	$(BIN)/ruff format --check src tests tools bench
-	$(BIN)/ruff check src tests tools bench
+	$(BIN)/ruff format --check src tests tools bench site
+	$(BIN)/ruff check src tests tools bench site
 	$(BIN)/mypy
 
 lock: $(READY) ## play every scenario anew, write its fixtures and LOCK, print the difference
@@ -49,11 +49,16 @@ mutate: $(READY) ## break every line of the proven sources in small ways; a quar
 	PYTHONPATH=tests $(BIN)/python -m mutants.mutate
 
 format: $(READY) ## rewrite src and tests in the one format
-	$(BIN)/ruff format src tests tools bench
-	$(BIN)/ruff check --fix src tests tools bench
+	$(BIN)/ruff format src tests tools bench site
+	$(BIN)/ruff check --fix src tests tools bench site
 
 docs: $(READY) ## print the pages of docs/ that are made from tables
 	$(BIN)/python tools/print_docs.py
+
+site: .site/.ready docs ## docs/ as a site in .site/html, to be read from the folder: no network
+	rm -rf .site/html
+	.site/venv/bin/sphinx-build -q -W --keep-going -b html -c site -d .site/doctrees docs .site/html
+	@echo 'open .site/html/index.html'
 
 fuzz: $(READY) ## 5 million new inputs for all that reads; TARGET=, SEED=, FILE=: one again
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(if $(INPUTS),--inputs $(INPUTS)) \
@@ -96,6 +101,11 @@ bench-programs: .bench/bin/upstream .bench/bin/load
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -Wall -Wextra -Werror -o $@ $<
 
+.site/.ready: site/requirements.lock
+	$(PYTHON) -m venv .site/venv
+	.site/venv/bin/pip --disable-pip-version-check install --quiet --require-hashes --requirement $<
+	@touch $@
+
 wheel: $(READY) ## build dist/latchway-*.whl
 	$(BIN)/pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 
@@ -103,13 +113,14 @@ relock: $(READY) ## choose new versions of all dependencies and lock them with t
 	$(BIN)/pip --disable-pip-version-check install --quiet '$(UV)'
 	$(BIN)/uv $(LOCK) --output-file requirements.lock pyproject.toml
 	$(BIN)/uv $(LOCK) --output-file requirements-dev.lock pyproject.toml --group dev
+	$(BIN)/uv $(LOCK) --output-file site/requirements.lock site/requirements.in
 
 # Universal: one lock for every platform. No index address is written: pip's own setting decides.
 LOCK := --system-certs pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header
 
 clean: ## remove what was built; .venv too
-	rm -rf $(VENV) .clients .bench dist build .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .clients .bench .site dist build .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
