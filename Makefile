@@ -11,6 +11,8 @@ UV := uv==0.13.9
 PROVEN := src/latchway/turn/*,src/latchway/wire/*,src/latchway/routes/select.py
 PROVEN := $(PROVEN),src/latchway/ledger/prices.py,src/latchway/ledger/reservation.py
 
+CHECKED := src client tests tools bench examples site
+
 .DEFAULT_GOAL := help
 .PHONY: help run demo test lock lock-splits mutants mutant mutate lint format docs site clients agents upstreams fuzz sim sim-long sim-bugs explore wheel relock bench profile bench-programs clean
 
@@ -29,8 +31,8 @@ test: lint ## all that CI runs: format, lint, types, tests, coverage, the reposi
 	$(BIN)/coverage report --skip-covered --include='$(PROVEN)' --fail-under=100
 
 lint: $(READY) ## format check, lint, strict types
-	$(BIN)/ruff format --check src tests tools bench site
-	$(BIN)/ruff check src tests tools bench site
+	$(BIN)/ruff format --check $(CHECKED)
+	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/mypy
 
 lock: $(READY) ## play every scenario anew, write its fixtures and LOCK, print the difference
@@ -49,8 +51,8 @@ mutate: $(READY) ## break every line of the proven sources in small ways; a quar
 	PYTHONPATH=tests $(BIN)/python -m mutants.mutate
 
 format: $(READY) ## rewrite src and tests in the one format
-	$(BIN)/ruff format src tests tools bench site
-	$(BIN)/ruff check --fix src tests tools bench site
+	$(BIN)/ruff format $(CHECKED)
+	$(BIN)/ruff check --fix $(CHECKED)
 
 docs: $(READY) ## print the pages of docs/ that are made from tables
 	$(BIN)/python tools/print_docs.py
@@ -106,8 +108,8 @@ bench-programs: .bench/bin/upstream .bench/bin/load
 	.site/venv/bin/pip --disable-pip-version-check install --quiet --require-hashes --requirement $<
 	@touch $@
 
-wheel: $(READY) ## build dist/latchway-*.whl
-	$(BIN)/pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+wheel: $(READY) ## build dist/latchway-*.whl, and latchway_client's
+	$(BIN)/pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation --wheel-dir dist . ./client
 
 relock: $(READY) ## choose new versions of all dependencies and lock them with their hashes
 	$(BIN)/pip --disable-pip-version-check install --quiet '$(UV)'
@@ -128,7 +130,7 @@ $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(READY): $(VENV)/.made requirements-dev.lock pyproject.toml
+$(READY): $(VENV)/.made requirements-dev.lock pyproject.toml client/pyproject.toml
 	$(BIN)/pip --disable-pip-version-check install --quiet --require-hashes --requirement requirements-dev.lock
-	$(BIN)/pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable . --editable ./client
 	@touch $@

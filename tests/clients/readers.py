@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from clients.outcome import Wire
+from clients.way import LIFECYCLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +76,33 @@ def by_helper(wire: Wire, sdk: Sdk) -> Seen:
     if seen.raised is None and wire.types[-1] != "response.completed":
         return replace(seen, raised=sdk.unfinished)
     return seen
+
+
+FAILURES = ("error", "response.failed")
+
+
+def by_library(wire: Wire, sdk: Sdk) -> Seen:
+    """`latchway_client`: the events before the failure, then one exception for every failure."""
+    failing = next((type for type in wire.types if type in FAILURES), None)
+    if wire.code is None:
+        return Seen(wire.types, wire.text, None, None, None)
+    before = wire.types[: wire.types.index(failing)] if failing else ()
+    how = HOWS[failing]
+    status = wire.status if wire.status != 200 else None
+    raised = f"{how} after_output={after_output(wire)}"
+    return Seen(before, wire.text, wire.code, status, raised)
+
+
+HOWS = {"error": "error_event", "response.failed": "failed_event", None: "http_status"}
+"""How a turn ended, by the first event that told of its failure."""
+
+
+def by_example(wire: Wire, sdk: Sdk) -> Seen:
+    """A program of examples/: text, and the one word on how it ended."""
+    raised = f"after_output={after_output(wire)}" if wire.code is not None else "completed"
+    return Seen((), wire.text, wire.code, None, raised)
+
+
+def after_output(wire: Wire) -> bool:
+    """Had any output come before the failure?"""
+    return any(type not in (*LIFECYCLE, *FAILURES) for type in wire.types)

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 
 from clients import environments
 from clients.outcome import Outcome, Wire, as_body, over_http, over_websocket
-from clients.readers import NODE, PYTHON, Sdk, Seen, as_it_is, by_helper, by_sdk
+from clients.readers import (
+    NODE,
+    PYTHON,
+    Sdk,
+    Seen,
+    as_it_is,
+    by_example,
+    by_helper,
+    by_library,
+    by_sdk,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +67,14 @@ ASYNC_MODES = tuple((f"async {mode}", wire, reads) for mode, wire, reads in HTTP
 SOCKET: Mode = ("socket", over_websocket, as_it_is)
 KEPT_SOCKET: Mode = ("kept socket", over_websocket, as_it_is)
 ASYNC_SOCKET: Mode = ("async socket", over_websocket, as_it_is)
+LIBRARY_MODES: tuple[Mode, ...] = (
+    ("sse", over_http, by_library),
+    ("async sse", over_http, by_library),
+    ("websocket", over_websocket, by_library),
+    ("async websocket", over_websocket, by_library),
+)
+EXAMPLE_SSE: Mode = ("sse", over_http, by_example)
+EXAMPLE_SOCKET: Mode = ("websocket", over_websocket, by_example)
 
 
 def _of(
@@ -72,7 +90,18 @@ def _of(
     ]
 
 
-OLD, NEW = "openai-2.15.0", "openai-3.57.0"
+OLD, NEW, HERE = "openai-2.15.0", "openai-3.57.0", "here"
+"""HERE: the environment of the tests themselves."""
+
+OF_THE_LIBRARY = (
+    *_of("latchway_client", HERE, "library.py", LIBRARY_MODES),
+    *_of("latchway_client, all old", OLD, "library.py", LIBRARY_MODES),
+    *_of("latchway_client, all new", NEW, "library.py", LIBRARY_MODES),
+    *_of("example, openai 2.15.0", OLD, "examples.py", (EXAMPLE_SSE,)),
+    *_of("example, websockets 16.0", OLD, "examples.py", (EXAMPLE_SOCKET,)),
+    *_of("example, websockets 17.4", NEW, "examples.py", (EXAMPLE_SOCKET,)),
+)
+"""What this repository itself gives to people who write clients."""
 
 CLIENTS = (
     *_of("openai-python 2.15.0", OLD, "openai_python.py", HTTP_MODES + ASYNC_MODES),
@@ -100,6 +129,7 @@ CLIENTS = (
     *_of("websockets 16.0", OLD, "plain_websocket.py", (SOCKET, KEPT_SOCKET)),
     *_of("websockets 17.4", NEW, "plain_websocket.py", (SOCKET, KEPT_SOCKET)),
     *_of("curl", "curl", "curl.py", (("stream", over_http, as_it_is), ("body", as_body, as_it_is))),
+    *OF_THE_LIBRARY,
 )
 """Those of one environment stand together."""
 
@@ -112,4 +142,6 @@ def command(client: Client) -> list[str]:
         return [node, program, str(folder)]
     if client.environment == "curl":
         return [sys.executable, program, environments.curl()]
+    if client.environment == HERE:
+        return [sys.executable, program]
     return [environments.python(client.environment), program]

@@ -1,0 +1,169 @@
+"""Turns over a WebSocket, on `websockets`: one `response.create`, then its events.
+
+The socket is kept for the next turn only after a result. After a failure, or a turn that the
+application left, what is still on its way could not be told from the next turn's events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Generator, Mapping
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection as AsyncConnection
+from websockets.asyncio.client import connect as async_connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.protocol import State
+from websockets.sync.client import ClientConnection, connect
+
+from latchway_client.clients import AsyncClient, Client
+from latchway_client.ends import Break, How, Result
+from latchway_client.events import Event, read
+from latchway_client.limits import EVENT_TIMEOUT_SECONDS, TIMEOUT_SECONDS
+from latchway_client.reading import Reading
+
+FAULTS = (WebSocketException, OSError)
+"""What can end a turn; TimeoutError is an OSError."""
+
+
+class _Address:
+    """Where a client connects, and how."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = TIMEOUT_SECONDS,
+        event_timeout: float = EVENT_TIMEOUT_SECONDS,
+    ) -> None:
+        self._url = base_url.replace("http", "ws", 1).rstrip("/") + "/responses"
+        self._options: dict[str, Any] = {
+            "additional_headers": {**(headers or {}), "Authorization": f"Bearer {api_key}"},
+            "open_timeout": timeout,
+            "max_size": None,
+        }
+        self._event_timeout = event_timeout
+
+
+class WebSocketClient(_Address, Client):
+    """`base_url` as for HTTP: it ends in /v1. `timeout`: until connected; `event_timeout`: without
+    an event; both in seconds."""
+
+    _socket: ClientConnection | None = None
+
+    def close(self) -> None:
+        """Close the socket that is kept."""
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def __enter__(self) -> WebSocketClient:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _events(self, request: dict[str, Any], reading: Reading) -> Generator[Event, None, None]:
+        try:
+            socket = self._connected(reading)
+            socket.send(created(request))
+            while True:
+                yield read(socket.recv(self._event_timeout))
+        except FAULTS as fault:
+            raise broken_by(fault) from fault
+        finally:
+            if not isinstance(reading.end, Result):
+                self.close()
+
+    def _connected(self, reading: Reading) -> ClientConnection:
+        if self._socket is None or self._socket.state is not State.OPEN:
+            self.close()
+            try:
+                self._socket = connect(self._url, **self._options)
+            except FAULTS as fault:
+                raise not_connected(fault) from fault
+        reading.answered(told(self._socket))
+        return self._socket
+
+
+class AsyncWebSocketClient(_Address, AsyncClient):
+    """`base_url` as for HTTP: it ends in /v1. `timeout`: until connected; `event_timeout`: without
+    an event; both in seconds."""
+
+    _socket: AsyncConnection | None = None
+
+    async def close(self) -> None:
+        """Close the socket that is kept."""
+        if self._socket is not None:
+            await self._socket.close()
+            self._socket = None
+
+    async def __aenter__(self) -> AsyncWebSocketClient:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+    async def _events(
+        self, request: dict[str, Any], reading: Reading
+    ) -> AsyncGenerator[Event, None]:
+        try:
+            socket = await self._connected(reading)
+            await socket.send(created(request))
+            while True:
+                async with asyncio.timeout(self._event_timeout):
+                    message = await socket.recv()
+                yield read(message)
+        except FAULTS as fault:
+            raise broken_by(fault) from fault
+        finally:
+            if not isinstance(reading.end, Result):
+                await self.close()
+
+    async def _connected(self, reading: Reading) -> AsyncConnection:
+        if self._socket is None or self._socket.state is not State.OPEN:
+            await self.close()
+            try:
+                self._socket = await async_connect(self._url, **self._options)
+            except FAULTS as fault:
+                raise not_connected(fault) from fault
+        reading.answered(told(self._socket))
+        return self._socket
+
+
+def created(request: Mapping[str, Any]) -> str:
+    """The message that begins a turn."""
+    return json.dumps({"type": "response.create", **request})
+
+
+def told(socket: ClientConnection | AsyncConnection) -> dict[str, str]:
+    """The headers of the handshake's answer."""
+    headers = socket.response.headers if socket.response is not None else {}
+    return {name.lower(): value for name, value in headers.items()}
+
+
+def not_connected(fault: Exception) -> Break:
+    """What it means that no socket was opened: nothing was sent."""
+    if not isinstance(fault, InvalidStatus):
+        return Break(How.NOT_CONNECTED, f"{type(fault).__name__}: {fault}")
+    answer = fault.response
+    return Break(
+        How.HTTP_STATUS,
+        f"the handshake was answered with status {answer.status_code}",
+        status=answer.status_code,
+        headers={name.lower(): value for name, value in answer.headers.raw_items()},
+        body=bytes(answer.body or b"").decode(errors="replace"),
+    )
+
+
+def broken_by(fault: Exception) -> Break:
+    """What a fault on an open socket means for the turn."""
+    if isinstance(fault, ConnectionClosed) and fault.rcvd is not None:
+        reason = fault.rcvd.reason or "no reason given"
+        message = f"the server closed the socket with {fault.rcvd.code}: {reason}"
+        return Break(How.CLOSED, message, close_code=fault.rcvd.code)
+    how = How.TIMED_OUT if isinstance(fault, TimeoutError) else How.BROKEN
+    return Break(how, f"{type(fault).__name__}: {fault}")
