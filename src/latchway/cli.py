@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, str] = {
     "check": "validate a configuration: every fault with its line and its mend",
     "keys": "client keys and their prepaid balance",
     "requests": "the request log",
+    "explain": "what would be done with a request: binding, routes, replay, reservation",
     "ledger": "ledger entries and balances, and their verification",
     "lab": "a scriptable faulty upstream, to test a client against",
     "failpoints": "points at which a test can make the gateway raise or die",

@@ -23,15 +23,20 @@ def amount(model: Model, request: Request) -> int:
     """
     if model.free:
         return 0
-    price = model.price
-    dearest_input = max(price.input, price.cached_input, price.cache_write)
-    dearest_output = max(price.output, price.reasoning)
+    dearest_input, dearest_output = dearest(model.price)
     return rounded(
-        _most_input(model, request) * dearest_input + _most_output(model, request) * dearest_output
+        most_input(model, request) * dearest_input + most_output(model, request) * dearest_output
     )
 
 
-def _most_input(model: Model, request: Request) -> int:
+def dearest(price: Price) -> tuple[int, int]:
+    """What a token of input and one of output can cost at most."""
+    of_input = max(price.input, price.cached_input, price.cache_write)
+    return of_input, max(price.output, price.reasoning)
+
+
+def most_input(model: Model, request: Request) -> int:
+    """Tokens of input at most. ValueError: as `amount`."""
     if model.context_tokens is None:
         if request.partial_input:
             raise ValueError(f"model {model.name} needs context_tokens: not all input is sent")
@@ -41,7 +46,8 @@ def _most_input(model: Model, request: Request) -> int:
     return min(model.context_tokens, len(request.body))
 
 
-def _most_output(model: Model, request: Request) -> int:
+def most_output(model: Model, request: Request) -> int:
+    """Tokens of output at most. ValueError: as `amount`."""
     if model.max_output_tokens is None:
         raise ValueError(f"model {model.name} has a price and needs max_output_tokens")
     if request.max_output_tokens is None:
