@@ -3,6 +3,9 @@
 The SDK makes the request: keys, proxies, TLS, connections. Its own retries are off, because it
 cannot know what the application did with what came. Its stream is not used: that ends a cut-off
 answer like a whole one, and keeps neither request ids nor the body of an answer that is no stream.
+
+A turn ends with its terminal event, and its connection with it: a server that keeps the body open
+after that event holds nobody up.
 """
 
 from __future__ import annotations
@@ -49,11 +52,13 @@ class SseClient(Client):
         sdk: OpenAI | None = None,
     ) -> None:
         made = sdk or OpenAI(base_url=base_url, api_key=api_key, timeout=timeout)
+        self._own = made if sdk is None else None
         self._sdk = made.with_options(max_retries=0)
 
     def close(self) -> None:
-        """Close the connections that are kept."""
-        self._sdk.close()
+        """Close the SDK's client if it was made here."""
+        if self._own is not None:
+            self._own.close()
 
     def __enter__(self) -> SseClient:
         return self
@@ -88,11 +93,13 @@ class AsyncSseClient(AsyncClient):
         sdk: AsyncOpenAI | None = None,
     ) -> None:
         made = sdk or AsyncOpenAI(base_url=base_url, api_key=api_key, timeout=timeout)
+        self._own = made if sdk is None else None
         self._sdk = made.with_options(max_retries=0)
 
     async def close(self) -> None:
-        """Close the connections that are kept."""
-        await self._sdk.close()
+        """Close the SDK's client if it was made here."""
+        if self._own is not None:
+            await self._own.close()
 
     async def __aenter__(self) -> AsyncSseClient:
         return self

@@ -27,6 +27,9 @@ EVENT_TIMEOUT_SECONDS = 330.0
 """Without an event on a WebSocket, where pings cannot be seen. A little more than the 300 seconds
 after which a gateway gives up on its own upstream, so that its word comes first."""
 
+CLOSE_SECONDS = 2.0
+"""For the other side to answer when a socket is closed. The turn is over; nothing is lost."""
+
 EVENT_BYTES = 64 * 1024 * 1024
 """One SSE line or event. An image in base64 is far smaller; what is longer is no stream."""
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Generator, Mapping
-from typing import Any
+from contextlib import AsyncExitStack, ExitStack
+from typing import Any, TypedDict, Unpack
 
 from websockets.asyncio.client import ClientConnection as AsyncConnection
 from websockets.asyncio.client import connect as async_connect
@@ -20,11 +21,19 @@ from websockets.sync.client import ClientConnection, connect
 from latchway_client.clients import AsyncClient, Client
 from latchway_client.ends import Break, How, Result
 from latchway_client.events import Event, read
-from latchway_client.limits import EVENT_TIMEOUT_SECONDS, TIMEOUT_SECONDS
+from latchway_client.limits import CLOSE_SECONDS, EVENT_TIMEOUT_SECONDS, TIMEOUT_SECONDS
 from latchway_client.reading import Reading
 
 FAULTS = (WebSocketException, OSError)
 """What can end a turn; TimeoutError is an OSError."""
+
+
+class Options(TypedDict, total=False):
+    """What may be said of a socket. `headers`: of the handshake, beside the key's."""
+
+    headers: Mapping[str, str]
+    timeout: float
+    event_timeout: float
 
 
 class _Address:
@@ -43,6 +52,7 @@ class _Address:
         self._options: dict[str, Any] = {
             "additional_headers": {**(headers or {}), "Authorization": f"Bearer {api_key}"},
             "open_timeout": timeout,
+            "close_timeout": CLOSE_SECONDS,
             "max_size": None,
         }
         self._event_timeout = event_timeout
@@ -52,13 +62,15 @@ class WebSocketClient(_Address, Client):
     """`base_url` as for HTTP: it ends in /v1. `timeout`: until connected; `event_timeout`: without
     an event; both in seconds."""
 
-    _socket: ClientConnection | None = None
+    def __init__(self, base_url: str, api_key: str, **more: Unpack[Options]) -> None:
+        super().__init__(base_url, api_key, **more)
+        self._socket: ClientConnection | None = None
+        self._open = ExitStack()
 
     def close(self) -> None:
         """Close the socket that is kept."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
+        self._socket = None
+        self._open.close()
 
     def __enter__(self) -> WebSocketClient:
         return self
@@ -82,7 +94,7 @@ class WebSocketClient(_Address, Client):
         if self._socket is None or self._socket.state is not State.OPEN:
             self.close()
             try:
-                self._socket = connect(self._url, **self._options)
+                self._socket = self._open.enter_context(connect(self._url, **self._options))
             except FAULTS as fault:
                 raise not_connected(fault) from fault
         reading.answered(told(self._socket))
@@ -93,13 +105,15 @@ class AsyncWebSocketClient(_Address, AsyncClient):
     """`base_url` as for HTTP: it ends in /v1. `timeout`: until connected; `event_timeout`: without
     an event; both in seconds."""
 
-    _socket: AsyncConnection | None = None
+    def __init__(self, base_url: str, api_key: str, **more: Unpack[Options]) -> None:
+        super().__init__(base_url, api_key, **more)
+        self._socket: AsyncConnection | None = None
+        self._open = AsyncExitStack()
 
     async def close(self) -> None:
         """Close the socket that is kept."""
-        if self._socket is not None:
-            await self._socket.close()
-            self._socket = None
+        self._socket = None
+        await self._open.aclose()
 
     async def __aenter__(self) -> AsyncWebSocketClient:
         return self
@@ -127,7 +141,8 @@ class AsyncWebSocketClient(_Address, AsyncClient):
         if self._socket is None or self._socket.state is not State.OPEN:
             await self.close()
             try:
-                self._socket = await async_connect(self._url, **self._options)
+                opening = async_connect(self._url, **self._options)
+                self._socket = await self._open.enter_async_context(opening)
             except FAULTS as fault:
                 raise not_connected(fault) from fault
         reading.answered(told(self._socket))
