@@ -225,7 +225,7 @@ def _check_leaks(world: World) -> None:
     left = {
         "turns": len(app.turns), "connections": len(app.connections), "sockets": len(app.sockets),
         "timers": len(world.process.timers()), "active": world.active, "replays": world.replaying,
-        "upstream connections": len(world.pool._origins), "wires": world.kernel.open(),
+        "upstream connections": len(world.pool._known), "wires": world.kernel.open(),
     }  # fmt: skip
     leaked = {what: number for what, number in left.items() if number}
     if leaked:
