@@ -18,9 +18,10 @@ def reserve(
     epoch: int | None = None,
 ) -> Job:
     """Granted once the turn and its first attempt are durable. `epoch`: the worker's that asks."""
-    late = release(opening.request_id)
     return Job(
-        lambda book: book.reserve(opening, epoch), done, amends=lambda book: book.close(late)
+        lambda book: book.reserve(opening, epoch),
+        done,
+        amends=lambda book: book.close(release(opening.request_id)),
     )
 
 
@@ -35,14 +36,18 @@ def record_replay(request_id: str, route: str, done: Written) -> Job:
 
 def close(closing: Closing, done: Written) -> Job:
     """Granted once it is durable. Unavailable: nothing will have been charged."""
-    loss = closing.loss + closing.charge
-    refund = recovery.refund(closing.request_id, loss, "ledger_unavailable")
     return Job(
         lambda book: book.close(closing),
         done,
-        instead=lambda book: book.close(refund),
+        instead=lambda book: book.close(_refund(closing)),
         amends=lambda book: book.give_back(closing.request_id),
     )
+
+
+def _refund(closing: Closing) -> Closing:
+    """What would have been charged is the operator's loss as well."""
+    loss = closing.loss + closing.charge
+    return recovery.refund(closing.request_id, loss, "ledger_unavailable")
 
 
 def give_back(request_id: str, done: Written) -> Job:
