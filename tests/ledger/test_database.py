@@ -29,13 +29,17 @@ def test_a_commit_survives_the_loss_of_power(path: Path) -> None:
     connection = open_writer(path)
     pragmas = {
         name: connection.execute(f"PRAGMA {name}").fetchone()[0]
-        for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout", "user_version")
-    }
+        for name in (
+            "journal_mode", "synchronous", "foreign_keys", "wal_autocheckpoint", "busy_timeout",
+            "user_version",
+        )
+    }  # fmt: skip
     connection.close()
     assert pragmas == {
         "journal_mode": "wal",
         "synchronous": 2,
         "foreign_keys": 1,
+        "wal_autocheckpoint": 4000,
         "busy_timeout": 0,
         "user_version": SCHEMA_VERSION,
     }
