@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.gateway import COST, Gateway, body
+from harness.gateway import COST, Gateway, body, route, settings
 from harness.upstreams import completed, created, failed, text
 
 
@@ -40,6 +40,19 @@ def test_the_first_attempt_is_dropped_before_the_second_is_opened() -> None:
 @pytest.mark.parametrize(("seconds", "code"), [(59.9, None), (60.1, "first_event_timeout")])
 def test_a_clock_that_is_up_ends_the_attempt(seconds: float, code: str | None) -> None:
     gateway = Gateway()
+    gateway.ask()
+    gateway.call.heads()
+    gateway.clock.advance(seconds)
+    assert bool(gateway.app.turns) is (code is None)
+    assert code is None or gateway.record["code"] == code
+
+
+@pytest.mark.parametrize(("seconds", "code"), [(4.9, None), (5.1, "first_event_timeout")])
+def test_a_clock_that_starts_may_be_up_before_the_one_that_it_follows(
+    seconds: float, code: str | None
+) -> None:
+    clocks = {"connect_timeout_seconds": 100.0, "first_event_timeout_seconds": 5.0}
+    gateway = Gateway(settings(route("a", **clocks)))
     gateway.ask()
     gateway.call.heads()
     gateway.clock.advance(seconds)

@@ -141,12 +141,14 @@ class Driver:
             call.drop()
 
     def _arm(self) -> None:
-        """Keep one timer, no later than the earliest moment that the turn has named: one that rings
-        too early is set again. While output streams the turn's clocks only move later."""
-        if self._timer is not None and self._armed_in is self.turn.state is State.STREAMING:
+        """Keep one timer, no later than the earliest moment that the turn may name before its state
+        changes: one that rings too early is set again."""
+        if self._timer is not None and self._armed_in is self.turn.state:
             return
         self._armed_in = self.turn.state
         due = self.turn.due()
+        if due is not None:
+            due = min(due, self.ports.clock.time() + self.turn.shortest())
         if self._timer is not None and due is not None and due < self._timer_at:
             self._timer.cancel()
             self._timer = None

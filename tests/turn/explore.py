@@ -170,6 +170,16 @@ def next_events(world: World, moment: Moment) -> Iterator[tuple[Event, float]]:
         yield from ((event, now) for event in told)
 
 
+def _keeps_its_clocks(before: Moment, after: Moment) -> None:
+    """Who has set a timer by what was due, and by the shortest clock, need not look again."""
+    due, state = after.turn.due(), before.turn.state
+    if due is None or after.turn.state is not state:
+        return
+    named = before.turn.due()
+    soonest = before.now + before.turn.shortest()
+    assert due >= (soonest if named is None else min(named, soonest)), "a clock that is too early"
+
+
 def explore(world: World) -> set[Step]:
     """Go everywhere; every step that was taken. Fails at the first fault, with the way to it."""
     first = Moment(Turn(world.terms, lambda: world.room))
@@ -182,6 +192,7 @@ def explore(world: World) -> set[Step]:
             try:
                 after = moment.after(event, when)
                 after.watch.dies()
+                _keeps_its_clocks(moment, after)
             except (AssertionError, LookupError) as fault:
                 fault.add_note("the way: " + "\n  ".join(map(str, (*way, event))))
                 raise

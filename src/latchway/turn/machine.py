@@ -43,6 +43,16 @@ class Turn(Running):
         times = [self.attempt_due(), self.hold_due(), self.client_due()]
         return min([t for t in times if t is not None], default=None)
 
+    def shortest(self) -> float:
+        """Seconds from any moment within which nothing is due but what `due` names then, if the
+        state stays: a clock that starts within a state runs for so long at least."""
+        place, terms = self.live.place, self.terms
+        clocks = (
+            place.first_event_timeout_seconds, place.idle_timeout_seconds,
+            terms.whole_answer_timeout_seconds, terms.keepalive_seconds,
+        )  # fmt: skip
+        return min(seconds for seconds in clocks if seconds > 0)
+
 
 CALLED = frozenset({
     State.CALLING, State.HOLDING, State.RELEASED, State.STREAMING, State.PAIRING,
