@@ -1,0 +1,89 @@
+"""What an event means, and that nothing which a server sends makes the reading raise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from latchway.wire.frame import Kind
+from latchway.wire.meaning import KINDS
+from latchway_client import Class, Reading, class_of
+from latchway_client.events import CLASSES, is_metered, read
+
+EVENTS: list[tuple[dict[str, Any], Class]] = [
+    ({"type": "response.created"}, Class.LIFECYCLE),
+    ({"type": "keepalive"}, Class.NEUTRAL),
+    ({"type": "response.output_item.added"}, Class.OUTPUT),
+    ({"type": "response.telepathy"}, Class.OUTPUT),
+    ({"type": ""}, Class.OUTPUT),
+    ({"type": None}, Class.OUTPUT),
+    ({"type": ["error"]}, Class.OUTPUT),
+    ({}, Class.OUTPUT),
+    ({"error": {}}, Class.OUTPUT),
+    ({"error": {"code": "x"}}, Class.FAILURE),
+    ({"type": "response.output_text.delta", "error": {"code": "x"}}, Class.OUTPUT),
+    ({"type": "error"}, Class.FAILURE),
+    ({"type": "response.completed"}, Class.RESULT),
+    ({"type": "response.completed", "response": {"status": "failed"}}, Class.FAILURE),
+    ({"type": "response.incomplete"}, Class.RESULT),
+]
+
+
+@pytest.mark.parametrize(("event", "kind"), EVENTS)
+def test_the_class_of_an_event(event: dict[str, Any], kind: Class) -> None:
+    assert class_of(event) is kind
+
+
+SAME = {
+    Kind.LIFECYCLE: Class.LIFECYCLE,
+    Kind.NEUTRAL: Class.NEUTRAL,
+    Kind.COMPLETED: Class.RESULT,
+    Kind.INCOMPLETE: Class.RESULT,
+    Kind.FAILED: Class.FAILURE,
+    Kind.ERROR: Class.FAILURE,
+}
+
+
+def test_the_gateway_and_the_client_mean_the_same() -> None:
+    assert {name: SAME[kind] for name, kind in KINDS.items()} == CLASSES
+
+
+METERED: list[tuple[dict[str, Any], bool]] = [
+    ({}, False),
+    ({"response": {"usage": None}}, False),
+    ({"response": {"usage": {"input_tokens": 0}}}, False),
+    ({"response": {"usage": {"input_tokens": 1}}}, True),
+    ({"usage": {"output_tokens": 1}}, True),
+]
+
+
+@pytest.mark.parametrize(("event", "metered"), METERED)
+def test_usage_that_is_not_zero_was_metered(event: dict[str, Any], metered: bool) -> None:
+    assert is_metered(event) is metered
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=4,
+)
+NAMES = st.sampled_from(
+    ["type", "response", "error", "item", "delta", "usage", "headers", "status", "retry_after",
+     "request_id", "id", "output", "incomplete_details"]
+)  # fmt: skip
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.dictionaries(NAMES, JSON | st.sampled_from(sorted(CLASSES))), max_size=3))
+def test_no_event_makes_the_reading_raise(events: list[dict[str, Any]]) -> None:
+    reading = Reading({})
+    ends = [reading.take(event) for event in events]
+    assert len(ends) == len(events)
+
+
+def test_json_that_is_too_deep_is_text() -> None:
+    deep = "[" * 200_000
+    assert read(deep) == {"type": "", "data": deep}
