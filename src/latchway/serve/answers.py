@@ -20,7 +20,6 @@ STREAM_HEADERS = (
     ("x-accel-buffering", "no"),
 )
 
-CHUNK_END = b"\r\n"
 LAST_CHUNK = b"0\r\n\r\n"
 
 RENAMED = {

@@ -137,9 +137,9 @@ class HttpClient:
         """One write; as one chunk, where there are any."""
         self._body_ended = last
         if self._chunked:
-            size = b"%x\r\n" % sum(map(len, blocks))
+            body = b"".join(blocks)
             ending = answers.LAST_CHUNK if last else b""
-            self._write(b"".join((opening, size, *blocks, answers.CHUNK_END, ending)))
+            self._write(b"%b%x\r\n%b\r\n%b" % (opening, len(body), body, ending))
         else:
             self._write(b"".join((opening, *blocks)))
 

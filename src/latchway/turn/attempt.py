@@ -54,9 +54,12 @@ class Attempt:
     def hear_plain(self, frames: Sequence[Frame]) -> bool:
         """Take in a read of plain output, behind output: nearly every one is of this kind. False:
         there is more in it, and nothing was taken in."""
-        if [frame for frame in frames if frame.note is not None or frame.made]:
-            return False
-        self.output_bytes += sum([frame.text_bytes for frame in frames])
+        text_bytes = 0
+        for frame in frames:
+            if frame.note is not None or frame.made:
+                return False
+            text_bytes += frame.text_bytes
+        self.output_bytes += text_bytes
         return True
 
     def hear(self, frame: Frame, now: float) -> None:

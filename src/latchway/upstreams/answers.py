@@ -130,7 +130,9 @@ class EventStream:
     def _arrived(self, frames: list[Frame]) -> Sequence[UpstreamEvent]:
         """All of a read, also what stands behind a result: usage or output there has arrived, and
         forbids the replay of a failure (R1.3)."""
-        self._over = _holds_result(frames)
+        for frame in frames:  # plain output is passed over cheaply
+            if frame.note is not None and frame.kind in RESULTS:
+                self._over = True
         return (Arrived(self._attempt, tuple(frames)),)
 
 
@@ -234,12 +236,6 @@ def answer_of(head: Head, body: bytes) -> Answer:
         note = msgspec.structs.replace(note, retry_after=retry_after(head.headers))
     kind = head.headers.get("content-type") if body else None
     return Answer(head.status, body, kind, answer_fields(head.headers), note)
-
-
-def _holds_result(frames: list[Frame]) -> bool:
-    """Does a frame end the attempt? Asked of every read: plain output is passed over cheaply."""
-    said = [frame.kind for frame in frames if frame.note is not None]
-    return not RESULTS.isdisjoint(said)
 
 
 def _is_json(body: bytes) -> bool:

@@ -22,6 +22,8 @@ _BOM = b"\xef\xbb\xbf"
 """At a stream's head it says nothing, within one it makes a line unknown; a line that begins with
 it does not pass, for what stands here within a stream may stand at the head of the client's."""
 _COLON = ord(":")
+_CR = ord("\r")
+"""A number: one byte is found in bytes six times faster than bytes of one byte."""
 _DONE = b"[DONE]"
 _NOT_PASSED = (b"id", b"retry")
 """Fields that would make a client remember something of an upstream that it never called."""
@@ -114,14 +116,15 @@ class Parser:
     def _cut(self, whole: bytes, searched: int) -> list[Frame]:
         """Make frames of all that is whole; the rest is pending. Nothing ends before `searched`."""
         frames: list[Frame] = []
-        usual, runs = (_USUAL_CRLF, _RUN_CRLF) if b"\r" in whole else (_USUAL_LF, _RUN_LF)
+        usual, runs = (_USUAL_CRLF, _RUN_CRLF) if _CR in whole else (_USUAL_LF, _RUN_LF)
         if len(whole) > FEW_BYTES:
             start = _pass_runs(runs, whole, self._max, frames)
         else:
             start = _pass_some(usual, whole, 0, self._max, frames)
         if start == len(whole):
-            self._pending.clear()
-            self._searched = 0
+            if self._pending:
+                self._pending.clear()
+                self._searched = 0
             return frames
         while not self.done and start < len(whole):
             start = _after_blank_lines(whole, start)
@@ -198,12 +201,12 @@ def _pass_some(
 
     What does not fit is left to `Parser._take`, which would make the same frames of these.
     """
-    while (found := usual.match(whole, start)) is not None:
-        block, (name, data) = found[0], found.groups(b"")
+    while start < len(whole) and (found := usual.match(whole, start)) is not None:
+        block, name, data = found.group(0, 1, 2)
         if len(block) > most:
             break
-        frames.append(frame(data, block, name))
-        start = found.end()
+        frames.append(frame(data, block, name or b""))
+        start += len(block)
     return start
 
 
