@@ -47,3 +47,9 @@ def test_small_fragments_cost_no_more_than_their_bytes() -> None:
     grown, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert grown < 100_000
+
+
+def test_a_frame_that_was_read_keeps_no_bytes() -> None:
+    frame = Frame(Opcode.TEXT, b"{}")
+    assert Messages().feed(frame) == Message(b"{}")
+    assert frame.data == b""
