@@ -7,7 +7,6 @@ It never waits: whatever takes time answers through a callback that becomes the 
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -36,7 +35,8 @@ class Driver:
     ) -> None:
         self.ports, self.asked, self.client, self._ended = ports, asked, client, ended
         self.turn = Turn(terms_of(asked.request, ports.settings), ports.routes.replay_room)
-        self._events: deque[on.Event] = deque()
+        self._events: list[on.Event] = []
+        """A list: it holds one or two, and every open turn holds it."""
         self._busy = False
         self._timer: Timer | None = None
         self._timer_at = 0.0
@@ -88,7 +88,7 @@ class Driver:
         self._busy = True
         try:
             while self._events:
-                self._step(self._events.popleft())
+                self._step(self._events.pop(0))
         finally:
             self._busy = False
         self._arm()

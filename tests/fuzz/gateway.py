@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 from fuzz.dice import Dice
@@ -293,9 +292,8 @@ class Gateway:
         self.keys.put(ROW)
         self.app = App(ports, self.keys, cast(Any, None))
         self.transport = Transport(self.clock, lambda: bool(self.app.turns))
-        http = SimpleNamespace(transport=self.transport, handed_over=lambda: None)
         incoming = Incoming(REQUEST_BYTES, key=KEY)
-        self.connection = SocketConnection(self.app, incoming, cast(Any, http))
+        self.connection = SocketConnection(self.app, incoming, cast(Any, self.transport))
         self.connection.start(b"")
 
     def read(self, data: bytes) -> None:

@@ -34,6 +34,11 @@ WORLDS = {
 SHARED = frozenset({"terms", "replay_room", "attempt", "known", "records"})
 """Of a turn: what never changes, and what is looked at by itself."""
 
+STATE = [
+    name for kind in Turn.__mro__ for name in getattr(kind, "__slots__", ()) if name not in SHARED
+]
+"""All else that a turn remembers."""
+
 
 @dataclass(frozen=True)
 class Explored:
@@ -98,8 +103,7 @@ def exact(moment: Moment) -> Hashable:
     """All of a moment, as a value."""
     turn = moment.turn
     known = None if turn.known is None else turn.known.number
-    state = tuple((name, _value(value)) for name, value in vars(turn).items()
-                  if name not in SHARED)  # fmt: skip
+    state = tuple(_value(getattr(turn, name)) for name in STATE)
     flying = _attempt(turn.attempt) if moment.watch.in_flight else turn.attempt is None
     return hash((moment.watch, state, flying, known, tuple(turn.records), moment.now))
 

@@ -9,7 +9,7 @@ import pytest
 
 from latchway.turn import events as on
 from latchway.turn.events import Binding, Event
-from latchway.turn.machine import CALLED, STEPS, State
+from latchway.turn.machine import CALLED, STEPS, State, Turn
 from turn import deep
 from turn.explore import Step, World, explore
 from turn.made import TEXT, Played, calling, http, place, websocket
@@ -84,7 +84,7 @@ def test_a_step_that_the_table_does_not_list_is_a_fault(monkeypatch: pytest.Monk
     """The second guard, were the rule ever to say yes after output."""
     played = calling()
     played.arrive(TEXT)
-    monkeypatch.setattr(played.turn, "failed", lambda *_, **__: _jump(played))
+    monkeypatch.setattr(Turn, "failed", lambda *_, **__: _jump(played))
     with pytest.raises(AssertionError, match="CHOOSING_AGAIN"):
         played.tell(on.Broke(1, "reset"))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from enum import Enum
 
@@ -51,7 +50,7 @@ class Queue:
     def __init__(self, most: int, most_bytes: int) -> None:
         self._most, self._most_bytes = most, most_bytes
         self._bytes = 0
-        self._creates: deque[Create] = deque()
+        self._creates: list[Create] = []
 
     def put(self, create: Create) -> bool:
         """False: there is no room."""
@@ -65,7 +64,7 @@ class Queue:
         """The one that has waited longest."""
         if not self._creates:
             return None
-        create = self._creates.popleft()
+        create = self._creates.pop(0)
         self._bytes -= create.size
         return create
 

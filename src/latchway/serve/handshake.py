@@ -28,4 +28,6 @@ def open_socket(app: App, connection: HttpConnection, incoming: Incoming, rest: 
         return
     response.headers["x-request-id"] = app.new_id()
     connection.write(response.serialize())
-    SocketConnection(app, incoming, connection).start(rest)
+    assert connection.transport is not None
+    connection.handed_over()
+    SocketConnection(app, incoming, connection.transport).start(rest)

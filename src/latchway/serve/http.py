@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -41,11 +40,16 @@ class Answering(Protocol):
 class HttpConnection(asyncio.Protocol):
     """A client's connection. `app` decides what a request means."""
 
+    __slots__ = (
+        "_alarm", "_busy", "_client", "_clock_is_due", "_driver", "_reader", "_slow",
+        "_stall", "_task", "_waiting", "app", "transport",
+    )  # fmt: skip
+
     def __init__(self, app: App) -> None:
         self.app = app
         self.transport: asyncio.Transport | None = None
         self._reader = RequestReader(self, app.settings.limits.request_bytes)
-        self._waiting: deque[Incoming] = deque()
+        self._waiting: list[Incoming] = []
         self._client: HttpClient | None = None
         self._driver: Answering | None = None
         self._alarm = Alarm(app.clock)
@@ -65,8 +69,7 @@ class HttpConnection(asyncio.Protocol):
     # ---- asyncio.Protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        transport = cast(asyncio.Transport, transport)
-        self.transport = transport
+        self.transport = transport = cast(asyncio.Transport, transport)
         transport.set_write_buffer_limits(high=limits.WRITE_HIGH_BYTES)
         made = transport.get_extra_info("socket")
         if made is not None and made.family in (socket.AF_INET, socket.AF_INET6):
@@ -201,7 +204,7 @@ class HttpConnection(asyncio.Protocol):
         if close or self.app.draining:
             self._part()
         elif self._waiting:
-            self._start(self._waiting.popleft())
+            self._start(self._waiting.pop(0))
         else:
             self._await()
 

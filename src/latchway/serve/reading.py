@@ -43,6 +43,10 @@ class Listener(Protocol):
 class RequestReader:
     """Feed it every read, in order. `stopped`: nothing more is read; the bytes fed are dropped."""
 
+    __slots__ = (
+        "_limit", "_listener", "_parser", "_still", "_still_bytes", "incoming", "stopped",
+    )  # fmt: skip
+
     def __init__(self, listener: Listener, body_limit_bytes: int) -> None:
         self.incoming: Incoming | None = None
         """The request under way."""

@@ -16,6 +16,8 @@ class StallWatch:
     `unsent`: bytes that wait to be taken; `gone`: called once if they do not grow fewer.
     """
 
+    __slots__ = ("_clock", "_gone", "_interval", "_last", "_still", "_timer", "_unsent")
+
     def __init__(
         self, clock: Clock, seconds: float, unsent: Callable[[], int], gone: Callable[[], None]
     ) -> None:

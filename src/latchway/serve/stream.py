@@ -33,6 +33,11 @@ class HttpClient:
     `chunked`: the client speaks HTTP/1.1; else the end of the body is the connection's.
     """
 
+    __slots__ = (
+        "_body_ended", "_chunked", "_head_sent", "_numbered", "_request_id", "_streamed",
+        "_told_end", "_upstream_headers", "_wire", "close", "gone",
+    )  # fmt: skip
+
     def __init__(
         self, wire: Wire, request_id: str, *, streamed: bool, chunked: bool, close: bool
     ) -> None:

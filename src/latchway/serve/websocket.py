@@ -27,7 +27,6 @@ from latchway.wire.request import RequestFault
 if TYPE_CHECKING:
     from latchway.drive import Driver
     from latchway.serve.app import App
-    from latchway.serve.http import HttpConnection
     from latchway.serve.incoming import Incoming
 
 GOING_AWAY, POLICY, RESTART, INVALID_TEXT = 1001, 1008, 1012, 1007
@@ -38,17 +37,21 @@ MINUTE = 60.0
 class SocketConnection(asyncio.Protocol):
     """A client's WebSocket. One active turn; creates that come meanwhile wait, up to a bound."""
 
-    def __init__(self, app: App, incoming: Incoming, http: HttpConnection) -> None:
+    __slots__ = (
+        "_client", "_draining", "_driver", "_grace_over", "_headers", "_heard", "_key",
+        "_messages", "_protocol", "_queue", "_slow", "_stall", "_timers", "_too_old", "_unsent",
+        "app", "transport",
+    )  # fmt: skip
+
+    def __init__(self, app: App, incoming: Incoming, transport: asyncio.Transport) -> None:
         assert incoming.key is not None
-        assert http.transport is not None
         self.app, self._key = app, incoming.key
         settings = app.settings
         self._protocol = ServerProtocol(
             state=State.OPEN, max_size=settings.websocket.max_message_bytes
         )
         self._headers = incoming.headers
-        self.transport = http.transport
-        self._http = http
+        self.transport = transport
         self._queue = Queue(settings.websocket.queue, settings.websocket.max_message_bytes)
         self._messages = Messages()
         self._client: SocketClient | None = None
@@ -70,7 +73,6 @@ class SocketConnection(asyncio.Protocol):
         )
 
     def start(self, rest: bytes) -> None:
-        self._http.handed_over()
         self.transport.set_protocol(self)
         self.app.sockets.add(self)
         self.app.ports.metrics.socket_opened()

@@ -16,6 +16,8 @@ from latchway.turn.ending import Ending, Parting
 class Between(Ending):
     """The steps of `machine.Turn` that have no attempt in flight."""
 
+    __slots__ = ("stopped",)
+
     def __init__(self, terms: Terms, replay_room: Callable[[], bool]) -> None:
         super().__init__(terms, replay_room)
         self.stopped: str | None = None

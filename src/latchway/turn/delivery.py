@@ -57,6 +57,12 @@ RESULTS = frozenset({Kind.OUTPUT, Kind.COMPLETED, Kind.INCOMPLETE})
 class Delivery:
     """The client's half of a turn's state. Base of `machine.Turn`."""
 
+    __slots__ = (
+        "attempt", "began", "delivered", "first_output", "head_at", "held_seconds", "known",
+        "place", "refusal", "released_by_timer", "replayed", "resendable", "state", "status_line",
+        "terms", "written",
+    )  # fmt: skip
+
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self.state = State.NEW

@@ -44,6 +44,11 @@ class Ending(Delivery):
     `replay_room()` is the one fact that is asked rather than told (R10).
     """
 
+    __slots__ = (
+        "basis", "binding", "client_here", "code", "outcome", "pair_told", "parting", "phase",
+        "records", "replay_room", "result",
+    )  # fmt: skip
+
     def __init__(self, terms: Terms, replay_room: Callable[[], bool]) -> None:
         super().__init__(terms)
         self.replay_room = replay_room

@@ -24,6 +24,8 @@ __all__ = ["STEPS", "State", "Terms", "Turn"]
 class Turn(Running):
     """One turn: feed it events, carry out its commands in order, tick it at `due()`."""
 
+    __slots__ = ()
+
     def handle(self, event: on.Event, now: float) -> list[Command]:
         """Answer one event. A late event of an attempt that is no longer wanted does nothing."""
         number = getattr(event, "attempt", None)

@@ -23,6 +23,8 @@ PAIRINGS = frozenset({State.PAIRING, State.PAIRING_LATE})
 class Running(Between):
     """The steps of `machine.Turn` that have an attempt in flight."""
 
+    __slots__ = ("pair", "pair_due")
+
     def __init__(self, terms: Terms, replay_room: Callable[[], bool]) -> None:
         super().__init__(terms, replay_room)
         self.pair: list[Frame] = []
