@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from latchway.ledger import database, orders
+from latchway.ledger import database, orders, rounds
+from latchway.ledger.committer import Committer, Job
 from latchway.ledger.database import LedgerFault, Lock
 from latchway.ledger.keys import KeyFault
 from latchway.ledger.writer import Writer
@@ -68,6 +69,29 @@ def test_a_record_is_found_before_and_after_it_is_written(path: Path) -> None:
             assert written(path, "SELECT count(*) FROM log") == [(1,)]
             it.record(record("req_2"))
         assert written(path, "SELECT count(*) FROM log") == [(2,)], "stopping writes the rest"
+
+    run(body)
+
+
+def test_a_record_goes_over_with_the_next_job(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "RIDE_SECONDS", DEADLINE)
+    put = Committer.put
+    lengths: list[int] = []
+
+    def watched(self: Committer, jobs: list[Job]) -> None:
+        lengths.append(len(jobs))
+        put(self, jobs)
+
+    async def body() -> None:
+        monkeypatch.setattr(Committer, "put", watched)
+        with opened(path) as it:
+            await order(it, ALICE)
+            lengths.clear()
+            it.record(record())
+            await asyncio.to_thread(lambda: None)
+            assert await reserve(it) == Granted()
+            assert lengths == [2]
+            assert written(path, "SELECT count(*) FROM log") == [(1,)]
 
     run(body)
 

@@ -19,8 +19,9 @@ KILLED = "gateway_killed"
 """The code of a turn whose end the gateway did not live to see. No client is ever told it."""
 
 UNLOGGED_AMONG = 10_000
-"""The log is written behind the turns, at most a batch or two: a turn without a record is looked
-for among the last so many, and among all since the oldest that was open."""
+"""The log is written behind the turns, at most a batch or two and `rounds.RIDE_SECONDS`: a turn
+without a record is looked for among the last so many, and among all since the oldest that was
+open."""
 MOST_TURNS = 2**63 - 1
 """The greatest number that SQLite has: no turn was open."""
 

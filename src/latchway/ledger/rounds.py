@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 RIDE_SECONDS = 0.01
-"""For what nobody waits for, until it goes over alone. A gateway that is killed loses no more of it
-than that."""
+"""For what nobody waits for, until it goes over alone. The records of so long a time more are lost
+with a gateway that is killed; each that rides with another job spares a commit."""
 
 Asked = TypeVar("Asked")
 
