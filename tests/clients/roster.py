@@ -93,8 +93,14 @@ def _of(
 OLD, NEW, HERE = "openai-2.15.0", "openai-3.57.0", "here"
 """HERE: the environment of the tests themselves."""
 
-OF_THE_LIBRARY = (
+OF_THIS_PLACE = (
     *_of("latchway_client", HERE, "library.py", LIBRARY_MODES),
+    *_of("example", HERE, "examples.py", (EXAMPLE_SSE, EXAMPLE_SOCKET)),
+)
+"""With the versions that the tests stand on; tests/library plays them."""
+
+OF_THE_LIBRARY = (
+    *OF_THIS_PLACE,
     *_of("latchway_client, all old", OLD, "library.py", LIBRARY_MODES),
     *_of("latchway_client, all new", NEW, "library.py", LIBRARY_MODES),
     *_of("example, openai 2.15.0", OLD, "examples.py", (EXAMPLE_SSE,)),

@@ -28,6 +28,10 @@ CAUGHT = (
     "websockets 16.0, socket",
     "openai-node 7.59.0, stream",
     "curl, stream",
+    "latchway_client, all old, sse",
+    "latchway_client, all new, async websocket",
+    "example, openai 2.15.0, sse",
+    "example, websockets 16.0, websocket",
 )
 
 

@@ -77,20 +77,20 @@ def asked(request: dict[str, Any]) -> dict[str, Any]:
     return {"model": "m", "input": "hi", "store": False, **request}
 
 
-def kinds(timeout: float, event_timeout: float) -> dict[str, Callable[..., Heard]]:
-    """Every client, by its name."""
+def kinds(key: str = "key", seconds: float = 30.0) -> dict[str, Callable[..., Heard]]:
+    """Every client, by its name. `seconds`: without an event."""
     return {
-        "sse": sync(lambda url: SseClient(url, "key", timeout=timeout)),
-        "async sse": asynchronous(lambda url: AsyncSseClient(url, "key", timeout=timeout)),
-        "websocket": sync(lambda url: WebSocketClient(url, "key", event_timeout=event_timeout)),
+        "sse": sync(lambda url: SseClient(url, key, timeout=seconds)),
+        "async sse": asynchronous(lambda url: AsyncSseClient(url, key, timeout=seconds)),
+        "websocket": sync(lambda url: WebSocketClient(url, key, event_timeout=seconds)),
         "async websocket": asynchronous(
-            lambda url: AsyncWebSocketClient(url, "key", event_timeout=event_timeout)
+            lambda url: AsyncWebSocketClient(url, key, event_timeout=seconds)
         ),
     }
 
 
-ASK = kinds(30.0, 30.0)
-IMPATIENT = kinds(PATIENCE, PATIENCE)
+ASK = kinds()
+IMPATIENT = kinds(seconds=PATIENCE)
 OVER_HTTP = ("sse", "async sse")
 OVER_SOCKET = ("websocket", "async websocket")
 EVERY = (*OVER_HTTP, *OVER_SOCKET)
