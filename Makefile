@@ -14,7 +14,7 @@ PROVEN := $(PROVEN),src/latchway/ledger/prices.py,src/latchway/ledger/reservatio
 CHECKED := src client tests tools bench examples site
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lock lock-splits mutants mutant mutate lint format docs site clients agents upstreams fuzz sim sim-long sim-bugs explore wheel relock bench profile bench-programs clean
+.PHONY: help run demo test lock lock-splits mutants mutant mutate lint format docs site held defaults clients agents upstreams fuzz sim sim-long sim-bugs explore wheel relock bench profile bench-programs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,12 @@ site: .site/.ready docs ## docs/ as a site in .site/html, to be read from the fo
 	rm -rf .site/html
 	.site/venv/bin/sphinx-build -q -W --keep-going -b html -c site -d .site/doctrees docs .site/html
 	@echo 'open .site/html/index.html'
+
+held: $(READY) ## how long events are held, behind scripted and real upstreams; minutes
+	PYTHONPATH=tests $(BIN)/python -m docs.held
+
+defaults: $(READY) ## how often clients send a failed turn, by default; minutes, a network, node
+	cd tests && ../$(BIN)/python -m docs.defaults
 
 fuzz: $(READY) ## 5 million new inputs for all that reads; TARGET=, SEED=, FILE=: one again
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(if $(INPUTS),--inputs $(INPUTS)) \

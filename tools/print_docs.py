@@ -5,15 +5,22 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any, get_args
+
+import openai
+from openai.types.responses import ResponseStreamEvent
 
 from latchway import config
 from latchway.turn import failures
 from latchway.turn.decide import RULE_OF, SENTENCE, Verdict
-from latchway.wire import bindings, errors
+from latchway.wire import bindings, errors, meaning
 
-FOLDER = Path(__file__).resolve().parents[1] / "docs"
+HERE = Path(__file__).resolve().parent
+FOLDER = HERE.parent / "docs"
+ADVICE = tomllib.loads((HERE / "advice.toml").read_text(encoding="utf-8"))
 
 PRINTED = "<!-- Printed by `make docs` from {source}. Do not edit. -->\n\n"
 
@@ -73,13 +80,26 @@ may have acted before its first event. These do not act; every other type does, 
 ERRORS_INTRO = """\
 # Errors
 
-What the gateway itself says to a client. An upstream's own failure keeps its own code, status and
-message. `retryable` says that sending the request again is safe and may help:
+**To know whether you may send a request again, look at `retryable` and at nothing else.** It is in
+every error of the gateway's own. Over HTTP the header `x-should-retry` says the same of every error
+answer, an upstream's too. True means: sending it again is safe and may help. Once output has come,
+it is false.
 
-- *no*, *yes*: always so;
-- *if not called*: yes, if no upstream was called for it;
-- *by rule (b)*: yes, if the failure left nothing behind: it came before any event, the request is
-  stateless, nothing was delivered or metered, and no replay was used.
+- `code` says what happened; `message` says it in words, with the mend. Messages may change.
+- `retry_after`, if it is not null: seconds to wait before you send again, 60 at most.
+- `request_id` finds the turn: `latchway requests show ID`.
+
+An upstream's own failure keeps its own code, status and message. Over SSE its events, `error` and
+`response.failed`, pass unchanged: they have no `retryable` unless the upstream wrote one, and then
+nobody has said that another request is safe. [The rule](the-rule.md#codes-of-upstreams) has the
+codes that are known. This page has those of the gateway itself. How an error looks over HTTP, in a
+stream and on a socket: [http.md](http.md#errors).
+
+## All codes
+
+`retryable`: *no* and *yes* are always so. *If not called*: yes, if no upstream was called for it.
+*By rule (b)*: yes, if the failure left nothing behind: it came before any event, the request is
+stateless, nothing was delivered or metered, and no replay was used.
 
 """
 
@@ -107,13 +127,45 @@ def the_rule() -> str:
 
 def the_errors() -> str:
     """docs/errors.md"""
-    return ERRORS_INTRO + table(
-        ("code", "HTTP status", "retryable", "what it says"),
-        (
-            (f"`{code}`", str(row.status or "the upstream's"), row.retry.value, row.message)
-            for code, row in errors.TABLE.items()
-        ),
+    rows = (
+        (f"[`{code}`](#{code})", _status(row), row.retry.value, ADVICE[code].get("retry_after", ""))
+        for code, row in errors.TABLE.items()
     )
+    head = ("code", "status", "`retryable`", "`retry_after`")
+    return ERRORS_INTRO + table(head, rows) + "".join(map(_entry, errors.TABLE))
+
+
+def _entry(code: str) -> str:
+    row, advice = errors.TABLE[code], ADVICE[code]
+    facts = f"Status {_status(row)}. Retryable: {row.retry.value}. Mended by: {advice['who']}."
+    return f"\n### `{code}`\n\n{row.message}\n\n{advice['todo']}\n\n{facts}\n"
+
+
+def _status(row: errors.Row) -> str:
+    return str(row.status or "the upstream's")
+
+
+def the_events() -> str:
+    """The tables of docs/streaming.md"""
+    listed = table(
+        ("type", "class"), ((f"`{name}`", kind.value) for name, kind in meaning.KINDS.items())
+    )
+    families: dict[str, list[str]] = {}
+    for name in sorted({_type(each) for each in get_args(get_args(ResponseStreamEvent)[0])}):
+        if name not in meaning.KINDS:
+            family = ".".join(name.split(".")[:2])
+            families.setdefault(family, []).append(f"`{name.removeprefix(family)}`")
+    output = table(
+        ("type begins with", "and ends with"),
+        ((f"`{family}`", ", ".join(ends)) for family, ends in families.items()),
+    )
+    rest = f"Everything else is **output**. openai-python {openai.__version__} knows these:"
+    return f"{listed}\n{rest}\n\n{output}"
+
+
+def _type(event: Any) -> str:
+    (name,) = get_args(event.model_fields["type"].annotation)
+    return str(name)
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
@@ -150,12 +202,28 @@ PAGES: dict[str, tuple[str, Callable[[], str]]] = {
 }
 
 
+PARTS: dict[str, tuple[str, Callable[[], str]]] = {
+    "streaming.md": ("`wire/meaning.py`", the_events),
+}
+"""Pages with one part that is printed, between two comments."""
+
+BEGIN = "<!-- printed by `make docs` from {source} -->\n"
+END = "<!-- end of what is printed -->\n"
+
+
 def page(name: str) -> str:
-    """The whole text of a page. KeyError: it is not a printed one."""
-    source, text = PAGES[name]
-    return PRINTED.format(source=source) + text().rstrip("\n") + "\n"
+    """The whole text of a page. KeyError: nothing of it is printed."""
+    if name in PAGES:
+        source, text = PAGES[name]
+        return PRINTED.format(source=source) + text().rstrip("\n") + "\n"
+    source, text = PARTS[name]
+    before, begin, rest = (
+        (FOLDER / name).read_text(encoding="utf-8").partition(BEGIN.format(source=source))
+    )
+    _, end, after = rest.partition(END)
+    return before + begin + "\n" + text() + "\n" + end + after
 
 
 if __name__ == "__main__":
-    for name in PAGES:
+    for name in (*PAGES, *PARTS):
         (FOLDER / name).write_text(page(name), encoding="utf-8")

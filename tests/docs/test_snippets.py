@@ -81,8 +81,8 @@ def of_yaml(block: Block, folder: Path) -> None:
     if isinstance(value, list) or "calls" in value or "calls" in str(value.get("routes")):
         parse(value)
         return
-    rest = YAML(typ="safe").load(REST) | value
-    file = configured(folder, block.text if "models" in value else json.dumps(rest))
+    rest = json.dumps(YAML(typ="safe").load(REST) | value)
+    file = configured(folder, block.text if {"providers", "models"} <= set(value) else rest)
     done = latchway("check", "--config", str(file), **ENVIRONMENT)
     assert done.returncode == 0, done.stdout
 

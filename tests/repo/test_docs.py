@@ -13,6 +13,7 @@ from latchway.log.metrics import Metrics
 from latchway.serve.plain import PATHS
 from latchway.turn.decide import Verdict
 from latchway.wire.errors import TABLE
+from latchway.wire.meaning import KINDS
 from repo.tree import ROOT, SOURCE, TESTS, name_of, python_files, text_of, tracked_files
 
 DOCS = ROOT / "docs"
@@ -35,7 +36,7 @@ def _printer() -> ModuleType:
 PRINTER = _printer()
 
 
-@pytest.mark.parametrize("name", PRINTER.PAGES)
+@pytest.mark.parametrize("name", [*PRINTER.PAGES, *PRINTER.PARTS])
 def test_a_printed_page_is_what_would_be_printed(name: str) -> None:
     assert text_of(DOCS / name) == PRINTER.page(name), "say `make docs`"
 
@@ -43,6 +44,17 @@ def test_a_printed_page_is_what_would_be_printed(name: str) -> None:
 def test_every_error_code_is_documented() -> None:
     page = text_of(DOCS / "errors.md")
     assert [code for code in TABLE if f"`{code}`" not in page] == []
+
+
+def test_every_error_code_says_what_to_do_and_no_other_does() -> None:
+    assert list(PRINTER.ADVICE) == list(TABLE)
+
+
+def test_every_event_that_is_not_output_has_its_class_in_the_guide() -> None:
+    page = text_of(DOCS / "streaming.md")
+    assert [
+        name for name, kind in KINDS.items() if f"| `{name}` | {kind.value} |" not in page
+    ] == []
 
 
 def test_every_verdict_is_documented() -> None:
