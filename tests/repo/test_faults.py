@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from repo.tree import SOURCE, TESTS, functions, name_of, python_files
+from repo.tree import CLIENT, SOURCE, TESTS, functions, name_of, python_files
 
 EVERYTHING = frozenset({"Exception", "BaseException"})
 
@@ -23,7 +23,7 @@ CATCH_ALL: dict[str, str] = {
 def test_everything_is_caught_only_where_the_list_says() -> None:
     found = {
         f"{name_of(path)}:{function.name}"
-        for path in python_files(SOURCE) + python_files(TESTS)
+        for path in python_files(SOURCE) + python_files(CLIENT) + python_files(TESTS)
         for function in functions(path)
         for node in ast.walk(function)
         if isinstance(node, ast.ExceptHandler) and _catches_everything(node)
@@ -34,7 +34,7 @@ def test_everything_is_caught_only_where_the_list_says() -> None:
 def test_no_fault_is_suppressed_whole() -> None:
     found = [
         f"{name_of(path)}:{node.lineno}"
-        for path in python_files(SOURCE)
+        for path in python_files(SOURCE) + python_files(CLIENT)
         for function in functions(path)
         for node in ast.walk(function)
         if isinstance(node, ast.Call)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "latchway"
+CLIENT = ROOT / "client" / "src" / "latchway_client"
 TESTS = ROOT / "tests"
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
