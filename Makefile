@@ -63,7 +63,7 @@ site: .site/.ready docs ## docs/ as a site in .site/html, to be read from the fo
 	@echo 'open .site/html/index.html'
 
 held: $(READY) ## how long events are held, behind scripted and real upstreams; minutes
-	PYTHONPATH=tests $(BIN)/python -m docs.held
+	cd tests && ../$(BIN)/python -m docs.held
 
 defaults: $(READY) ## how often clients send a failed turn, by default; minutes, a network, node
 	cd tests && ../$(BIN)/python -m docs.defaults

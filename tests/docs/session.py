@@ -13,6 +13,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from itertools import groupby
 from pathlib import Path
 
 from clients.gateway import Gateway
@@ -31,6 +32,12 @@ SERVES = "latchway serve"
 STAYS = re.compile(r"^(latchway (serve|lab)\b[^#&\n]*?)[ &]*(?:#.*)?$", re.MULTILINE)
 """A command that runs until it is stopped: the reader has a second terminal, a session `&`."""
 
+ALL_OF = """python3 -c 'import runpy, sys
+for name in sys.argv[1:]:
+    print("#", name)
+    runpy.run_path(name, run_name="__main__")'"""
+"""Programs that follow each other share an interpreter, so that what is large is imported once."""
+
 PRELUDE = """\
 set -euo pipefail
 trap 'kill $(jobs -p) 2> /dev/null || :; wait' EXIT
@@ -44,7 +51,9 @@ listening() {
 def run(page: list[Block], folder: Path, gateway: Gateway) -> None:
     """Fails with what was said, and the block that was in work."""
     ports = _ports(page, gateway)
-    script = PRELUDE + "".join(_step(block, number, ports) for number, block in enumerate(page))
+    script = PRELUDE + "".join(
+        _together(list(each), ports) for _, each in groupby(page, key=_runs_in_python)
+    )
     with subprocess.Popen(
         ["bash", "-c", script],
         cwd=folder,
@@ -70,19 +79,29 @@ def _ports(page: list[Block], gateway: Gateway) -> dict[str, str]:
     return ports if own else {**ports, "8787": gateway.url.split(":")[2].removesuffix("/v1")}
 
 
-def _step(block: Block, number: int, ports: dict[str, str]) -> str:
-    text = re.sub("|".join(PORTS), lambda found: ports[found.group()], block.text)
-    if block.mark == "first route":
-        text = text.replace(MODEL, block.value)
-    return f"echo '# {block}'\n" + _work(block, number, text, ports)
+def _runs_in_python(block: Block) -> bool:
+    return block.language == "python" and block.mark != "file"
 
 
-def _work(block: Block, number: int, text: str, ports: dict[str, str]) -> str:
+def _together(each: list[Block], ports: dict[str, str]) -> str:
+    """Blocks that follow each other: all of them programs in Python, or none."""
+    if not _runs_in_python(each[0]):
+        return "".join(f"echo '# {block}'\n{_work(block, ports)}" for block in each)
+    names = [f"{block.page.stem}-{block.line}.py" for block in each]
+    written = [_written(name, _text(block, ports)) for name, block in zip(names, each, strict=True)]
+    return "".join(written) + f"{ALL_OF} {' '.join(names)}\n"
+
+
+def _work(block: Block, ports: dict[str, str]) -> str:
+    text = _text(block, ports)
     if block.mark == "file":
         return _written(block.value, text)
-    if block.language == "python":
-        return _written(f"snippet{number}.py", text) + f"python3 snippet{number}.py\n"
     return STAYS.sub(lambda found: _beside(found, ports), text)
+
+
+def _text(block: Block, ports: dict[str, str]) -> str:
+    text = re.sub("|".join(PORTS), lambda found: ports[found.group()], block.text)
+    return text.replace(MODEL, block.value) if block.mark == "first route" else text
 
 
 def _beside(found: re.Match[str], ports: dict[str, str]) -> str:
