@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, str] = {
     "keys": "client keys and their prepaid balance",
     "requests": "the request log",
     "explain": "what would be done with a request: binding, routes, replay, reservation",
+    "watch": "send a turn to any Responses URL, and see every event as it comes",
     "ledger": "ledger entries and balances, and their verification",
     "lab": "a scriptable faulty upstream, to test a client against",
     "failpoints": "points at which a test can make the gateway raise or die",

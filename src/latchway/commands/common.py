@@ -92,9 +92,9 @@ def _cell(value: object) -> str:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return _printable(str(value))
+    return printable(str(value))
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Without control characters: what a client sent must not steer the operator's terminal."""
     return "".join(char if char.isprintable() else "?" for char in text)
