@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import weakref
 
 import pytest
 
+from harness.garbage import leftovers
 from latchway.turn.events import Answered, Arrived, Headed
 from latchway.upstreams.responses import ResponsesUpstreams
 from latchway.values import replace
@@ -17,6 +17,7 @@ from upstreams.scripted import (
     PLACE,
     Ear,
     Side,
+    always,
     play,
     request,
     settings_for,
@@ -40,20 +41,19 @@ def test_a_refusal_whose_body_does_not_end_is_an_answer_all_the_same() -> None:
     play(main)
 
 
-def test_nothing_is_left_of_an_attempt_that_is_over() -> None:
-    async def script(side: Side) -> None:
-        await side.answer(whole(JSON_ERROR, "503 Busy"))
-
+@pytest.mark.parametrize("answer", [stream(COMPLETED), whole(JSON_ERROR, "503 Busy"), b"HTP"])
+def test_an_attempt_that_is_over_leaves_the_collector_nothing(answer: bytes) -> None:
     async def main() -> None:
-        async with world(script) as here:
-            ear = Ear()
-            here.upstreams.open(1, PLACE, request(), ear.tell)
-            await ear.over()
-            gone = weakref.ref(ear)
-            del ear
-            await turns_of_the_loop()
-            gc.collect()
-            assert gone() is None
+        async with world(always(answer)) as here:
+            with leftovers() as left:
+                ear = Ear()
+                here.upstreams.open(1, PLACE, request(), ear.tell)
+                await ear.over()
+                gone = weakref.ref(ear)
+                del ear
+                await turns_of_the_loop()
+                assert gone() is None
+            assert left == []
 
     play(main)
 

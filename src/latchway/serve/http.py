@@ -74,12 +74,9 @@ class HttpConnection(asyncio.Protocol):
         made = transport.get_extra_info("socket")
         if made is not None and made.family in (socket.AF_INET, socket.AF_INET6):
             made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._stall = StallWatch(
-            self.app.clock,
-            self.app.settings.limits.write_stall_seconds,
-            transport.get_write_buffer_size,
-            transport.abort,
-        )
+        patience = self.app.settings.limits.write_stall_seconds
+        unsent, abort = transport.get_write_buffer_size, transport.abort
+        self._stall = StallWatch(self.app.clock, patience, unsent, abort)
         self.app.connections.add(self)
         self._wait(limits.HEADER_SECONDS, self.close)
 
@@ -257,6 +254,7 @@ class HttpConnection(asyncio.Protocol):
         self._alarm.stop()
         if self._stall is not None:
             self._stall.stop()
+        self._reader.leave()
         self.app.connections.discard(self)
         self.app.connection_ended()
 

@@ -61,6 +61,12 @@ class RequestReader:
         while data and not self.stopped:
             data = self._parse(data)
 
+    def leave(self) -> None:
+        """Nothing more is fed. It, its parser and its listener hold each other: apart, each goes
+        when it is done with, and the collector is left nothing to find."""
+        self.stopped = True
+        del self._parser, self._listener
+
     def _parse(self, data: bytes) -> bytes:
         """What is left is for another parser: this one has seen an upgrade, and ends."""
         try:

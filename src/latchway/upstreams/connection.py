@@ -199,7 +199,8 @@ class Connection(asyncio.Protocol):
 
     def _finish(self, answer: AnswerReader) -> None:
         """The answer ended cleanly: keep the connection if nothing speaks against it."""
-        exchange, self._exchange, self._answer = self._exchange, NOBODY, None
+        exchange, self._exchange = self._exchange, NOBODY
+        self._leave_answer()
         reusable = answer.reusable and self._sent and not self._gone()
         if self._drain_timer is not None:
             self._drain_timer.cancel()
@@ -210,6 +211,11 @@ class Connection(asyncio.Protocol):
         else:
             self.close()
         exchange.ended()
+
+    def _leave_answer(self) -> None:
+        answer, self._answer = self._answer, None
+        if answer is not None:
+            answer.leave()
 
     def _break(self, reason: str) -> None:
         exchange, self._exchange = self._exchange, NOBODY
@@ -249,7 +255,8 @@ class Connection(asyncio.Protocol):
         if self._closed:
             return
         self._closed = True
-        self._pieces = self._answer = None
+        self._pieces = None
+        self._leave_answer()
         self._keeper.forget(self)
         if self._drain_timer is not None:
             self._drain_timer.cancel()

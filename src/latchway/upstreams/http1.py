@@ -118,6 +118,11 @@ class AnswerReader:
         self.complete = self.complete or self._ends_with_the_connection()
         return self.complete
 
+    def leave(self) -> None:
+        """Nothing more is fed. It and its parser hold each other: apart, each goes when it is done
+        with, and the collector is left nothing to find."""
+        del self._parser
+
     @property
     def reusable(self) -> bool:
         """May the connection carry another request? Only after a clean end and nothing more."""

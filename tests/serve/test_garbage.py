@@ -1,0 +1,48 @@
+"""What has ended is freed at once: a process that serves for weeks leaves its collector nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from harness.garbage import leftovers
+from harness.gateway import Gateway
+from harness.transport import MemoryTransport
+
+
+def answered(gateway: Gateway) -> MemoryTransport:
+    peer = gateway.ask()
+    gateway.finish()
+    return peer.transport
+
+
+def cut_off(gateway: Gateway) -> MemoryTransport:
+    return gateway.ask().transport
+
+
+def upgraded(gateway: Gateway) -> MemoryTransport:
+    peer = gateway.socket()
+    peer.create(model="m", input="hi")
+    gateway.finish()
+    return peer.transport
+
+
+@pytest.mark.parametrize("client", [answered, cut_off, upgraded])
+def test_a_connection_that_has_ended_leaves_the_collector_nothing(
+    client: Callable[[Gateway], MemoryTransport],
+) -> None:
+    gateway = Gateway()
+    serve_and_part(gateway, client)  # what is made once is made now
+    with leftovers() as left:
+        serve_and_part(gateway, client)
+    assert left == []
+
+
+def serve_and_part(gateway: Gateway, client: Callable[[Gateway], MemoryTransport]) -> None:
+    transport = client(gateway)
+    transport.leave()
+    transport.set_protocol(asyncio.Protocol())  # as a real transport lets go of it
+    gateway.clock.advance()
+    gateway.upstreams.calls.clear()
