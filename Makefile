@@ -7,9 +7,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 UV := uv==0.13.9
 
-# The parts whose every branch is tested: the rule, the wire, the choice of a route, the sums.
+# The parts whose every branch is tested: the rule, the wire, the choice of a route, the sums, and
+# the client library.
 PROVEN := src/latchway/turn/*,src/latchway/wire/*,src/latchway/routes/select.py
 PROVEN := $(PROVEN),src/latchway/ledger/prices.py,src/latchway/ledger/reservation.py
+PROVEN := $(PROVEN),client/src/latchway_client/*
 
 CHECKED := src client tests tools bench examples site
 
@@ -60,6 +62,7 @@ docs: $(READY) ## print the pages of docs/ that are made from tables
 site: .site/.ready docs ## docs/ as a site in .site/html, to be read from the folder: no network
 	rm -rf .site/html
 	.site/venv/bin/sphinx-build -q -W --keep-going -b html -c site -d .site/doctrees docs .site/html
+	! grep -rlE '<(script|img|link|iframe)[^>]*(src|href)="https?:' .site/html --include='*.html'
 	@echo 'open .site/html/index.html'
 
 held: $(READY) ## how long events are held, behind scripted and real upstreams; minutes

@@ -122,5 +122,5 @@ def _environment(folder: Path, gateway: Gateway) -> dict[str, str]:
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(folder),
-        "LATCHWAY_KEY": gateway.key("reader"),
+        "LATCHWAY_KEY": gateway.key("alice"),
     }
