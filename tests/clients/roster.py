@@ -94,10 +94,11 @@ OLD, NEW, HERE = "openai-2.15.0", "openai-3.57.0", "here"
 """HERE: the environment of the tests themselves."""
 
 OF_THIS_PLACE = (
-    *_of("latchway_client", HERE, "library.py", LIBRARY_MODES),
+    *_of("latchway_client", HERE, "library.py", (LIBRARY_MODES[0], LIBRARY_MODES[3])),
     *_of("example", HERE, "examples.py", (EXAMPLE_SSE, EXAMPLE_SOCKET)),
 )
-"""With the versions that the tests stand on; tests/library plays them."""
+"""With the versions that the tests stand on, each transport and each way to wait once;
+tests/library plays them."""
 
 OF_THE_LIBRARY = (
     *OF_THIS_PLACE,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import httpx
 import pytest
-from openai import APIConnectionError, APITimeoutError, OpenAI
+from openai import APIConnectionError, APITimeoutError, AsyncOpenAI, OpenAI
 
 from lab.harness import running
-from latchway_client import How, SseClient, TurnFailed
+from latchway_client import AsyncSseClient, How, SseClient, TurnFailed
 from latchway_client.http import broken_by
 from library.asking import asked
 
@@ -27,6 +28,16 @@ def test_a_client_of_the_callers_is_used_without_its_retries_and_left_open() -> 
         calls = list(lab.lab.calls)
     assert len(calls) == 1
     assert calls[0].headers["authorization"] == "Bearer own"
+
+
+def test_an_async_one_is_left_open_too() -> None:
+    async def close() -> bool:
+        async with AsyncOpenAI(base_url="http://127.0.0.1:1", api_key="own") as sdk:
+            async with AsyncSseClient(sdk=sdk):
+                pass
+            return sdk.is_closed()
+
+    assert not asyncio.run(close())
 
 
 def test_the_request_goes_out_as_it_is() -> None:

@@ -43,5 +43,8 @@ def test_a_failure_is_a_warning_and_the_rest_is_information(
         log.ended(RESULT)
         log.ended(FAILURE)
         log.decided(Decision(Reason.OUTPUT_SEEN))
-    assert [record.levelname for record in caplog.records] == ["INFO", "WARNING", "INFO"]
-    assert caplog.messages[2].startswith("new request: output_seen (output was seen")
+        log.decided(Decision(Reason.ALLOWED, 1.0))
+    levels = [record.levelname for record in caplog.records]
+    assert levels == ["INFO", "WARNING", "INFO", "INFO"]
+    assert caplog.messages[3].startswith("new request allowed: allowed (")
+    assert caplog.messages[2].startswith("new request refused: output_seen (output was seen")

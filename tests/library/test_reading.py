@@ -88,7 +88,7 @@ def test_calls_are_noted_as_they_come() -> None:
 
 
 def test_calls_that_only_the_result_has_are_noted() -> None:
-    completed = {"type": "response.completed", "response": {"output": [CALL]}}
+    completed = {"type": "response.completed", "response": {"output": ["no item", CALL]}}
     assert [call.id for call in read(completed).calls.whole] == ["call_1"]
 
 

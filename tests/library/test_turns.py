@@ -7,7 +7,13 @@ import asyncio
 import pytest
 
 from lab.harness import running
-from latchway_client import AsyncSseClient, AsyncWebSocketClient, SseClient, WebSocketClient
+from latchway_client import (
+    AsyncSseClient,
+    AsyncWebSocketClient,
+    SseClient,
+    TurnFailed,
+    WebSocketClient,
+)
 from library.asking import asked
 
 CALL = {"type": "function_call", "call_id": "call_1", "name": "run", "arguments": "{}"}
@@ -57,3 +63,27 @@ def test_a_turn_tells_what_it_knows_at_any_moment() -> None:
         assert turn.request_ids == ()
         with pytest.raises(RuntimeError, match="no result yet"):
             _ = turn.result
+
+
+def test_a_turn_that_is_over_stays_as_it_ended() -> None:
+    with (
+        running([{"events": ["created", {"completed": {}}, {"failed": "late"}]}]) as lab,
+        SseClient(f"http://127.0.0.1:{lab.port}/v1", "key") as client,
+        client.stream(**asked({})) as turn,
+    ):
+        assert len(list(turn)) == 2
+        assert list(turn) == []
+        assert turn.result.completed
+
+
+def test_a_turn_that_failed_has_no_result_but_its_failure() -> None:
+    with (
+        running([{"events": ["created", {"failed": "server_error"}]}]) as lab,
+        SseClient(f"http://127.0.0.1:{lab.port}/v1", "key") as client,
+        client.stream(**asked({})) as turn,
+    ):
+        with pytest.raises(TurnFailed):
+            list(turn)
+        with pytest.raises(TurnFailed) as again:
+            _ = turn.result
+    assert again.value.code == "server_error"

@@ -2,7 +2,8 @@
 
 What is told, `after_output`, the partial text, the calls that were made and the bill: as R2 says.
 All programs run at once, each on its own turns, because most of the time goes into silences.
-`make clients` tries them with the oldest and the newest versions of what they stand on.
+`make clients` tries all four clients, with the oldest and the newest versions of what they stand
+on.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import aclosing, asynccontextmanager, closing, contextmanager
-from itertools import count
 from typing import Any
 
 from latchway_client import log
@@ -60,7 +59,8 @@ class Client(ABC):
         Raises TurnFailed, whose `decision` says why it was not sent again.
         """
         calls = Calls() if calls is None else calls
-        for resent in count():
+        resent = 0
+        while True:
             try:
                 with self.stream(calls=calls, **request) as turn:
                     for event in turn:
@@ -71,7 +71,7 @@ class Client(ABC):
                 if not decision.allowed:
                     raise
             self.pause(decision.wait)
-        raise AssertionError("the loop has no end of its own")
+            resent += 1
 
     @abstractmethod
     def _events(self, request: dict[str, Any], reading: Reading) -> Generator[Event, None, None]:
@@ -110,7 +110,8 @@ class AsyncClient(ABC):
         Raises TurnFailed, whose `decision` says why it was not sent again.
         """
         calls = Calls() if calls is None else calls
-        for resent in count():
+        resent = 0
+        while True:
             try:
                 async with self.stream(calls=calls, **request) as turn:
                     async for event in turn:
@@ -121,7 +122,7 @@ class AsyncClient(ABC):
                 if not decision.allowed:
                     raise
             await self.pause(decision.wait)
-        raise AssertionError("the loop has no end of its own")
+            resent += 1
 
     @abstractmethod
     def _events(self, request: dict[str, Any], reading: Reading) -> AsyncGenerator[Event, None]:

@@ -32,4 +32,5 @@ def ended(end: Result | Failure) -> None:
 
 def decided(decision: Decision) -> None:
     """A failed turn is sent again, or not."""
-    logger.info("new request: %s (%s)", decision.reason, decision.sentence)
+    answer = "allowed" if decision.allowed else "refused"
+    logger.info("new request %s: %s (%s)", answer, decision.reason, decision.sentence)

@@ -46,19 +46,22 @@ class BaseTurn:
 
     @property
     def result(self) -> Result:
-        """The result, once the terminal event has come. Until then: RuntimeError."""
-        if not isinstance(self._reading.end, Result):
+        """The result, once the terminal event has come. Until then RuntimeError, after a failure
+        TurnFailed."""
+        end = self._reading.end
+        if isinstance(end, Failure):
+            raise TurnFailed(end)
+        if end is None:
             raise RuntimeError("the turn has no result yet: iterate over its events first")
-        return self._reading.end
+        return end
 
-    def _take(self, event: Event) -> bool:
-        """Is it the last one? Raises TurnFailed if it is a failure."""
+    def _take(self, event: Event) -> None:
+        """Raises TurnFailed if it is a failure."""
         end = self._reading.take(event)
         if end is not None:
             log.ended(end)
         if isinstance(end, Failure):
             raise TurnFailed(end)
-        return end is not None
 
     def _broken(self, stop: Break) -> TurnFailed:
         failure = self._reading.broken(stop)
@@ -67,7 +70,10 @@ class BaseTurn:
 
 
 class Turn(BaseTurn):
-    """Iterate once. Raises TurnFailed at every end that is no result."""
+    """Iterate over its events. Raises TurnFailed at every end that is no result.
+
+    A source of events never ends by itself: it raises Break.
+    """
 
     def __init__(self, reading: Reading, source: Generator[Event, None, None]) -> None:
         super().__init__(reading)
@@ -75,17 +81,16 @@ class Turn(BaseTurn):
 
     def __iter__(self) -> Iterator[Event]:
         try:
-            for event in self._source:
-                last = self._take(event)
+            while self._reading.end is None:
+                event = next(self._source)
+                self._take(event)
                 yield event
-                if last:
-                    return
         except Break as stop:
             raise self._broken(stop) from stop.__cause__
 
 
 class AsyncTurn(BaseTurn):
-    """Iterate once. Raises TurnFailed at every end that is no result."""
+    """As Turn."""
 
     def __init__(self, reading: Reading, source: AsyncGenerator[Event, None]) -> None:
         super().__init__(reading)
@@ -93,10 +98,9 @@ class AsyncTurn(BaseTurn):
 
     async def __aiter__(self) -> AsyncIterator[Event]:
         try:
-            async for event in self._source:
-                last = self._take(event)
+            while self._reading.end is None:
+                event = await anext(self._source)
+                self._take(event)
                 yield event
-                if last:
-                    return
         except Break as stop:
             raise self._broken(stop) from stop.__cause__
