@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from command import configured, in_process, latchway
+from latchway.ledger import made
 from latchway.ledger.control import Store
+from latchway.ledger.database import open_writer
+from latchway.ledger.sqlite import wall_clock_ms
+from latchway.wire.marks import mark
+from serve.processes import configure, serving, upstream
 
 ASKED = '{"model": "m", "input": "hi"}'
 CONTINUED = '{"model": "m", "input": "hi", "store": false, "previous_response_id": "resp_1"}'
@@ -52,11 +57,6 @@ def test_with_a_key_an_unknown_id_is_refused_as_it_would_be(folder: Path) -> Non
 
 
 def test_with_a_key_what_it_made_is_known(folder: Path) -> None:
-    from latchway.ledger import made
-    from latchway.ledger.database import open_writer
-    from latchway.ledger.sqlite import wall_clock_ms
-    from latchway.wire.marks import mark
-
     file = folder / "latchway.db"
     with Store.open(file) as store:
         store.create("alice", "team", unlimited=True)
@@ -111,6 +111,18 @@ def test_a_key_that_is_not_there_is_told(folder: Path) -> None:
         store.create("alice")
 
     assert "'bob'" in in_process("explain", "--key", "bob", folder=folder, said=ASKED).stderr
+
+
+def test_it_works_while_a_gateway_runs(tmp_path: Path) -> None:
+    with upstream() as lab:
+        secret = configure(tmp_path, lab)
+        with serving(tmp_path, secret):
+            asked = '{"model": "good", "input": "hi"}'
+            done = in_process("explain", "--key", "alice", folder=tmp_path, said=asked)
+
+    assert done.returncode == 0, done.stderr
+    assert "2. spare      a replay can go there" in done.stdout
+    assert "alice has 5.000000000 USD available" in done.stdout
 
 
 def test_its_help_has_examples() -> None:

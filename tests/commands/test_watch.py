@@ -14,7 +14,9 @@ import pytest
 
 from command import SECONDS, in_process
 from lab.harness import running
+from latchway.commands import watch as watch_command
 from latchway.lab.checked import load
+from latchway.watch import recording
 from serve.processes import Gateway, configure, serving, upstream
 from watch.watching import WORDS, watched
 
@@ -89,11 +91,16 @@ def test_what_the_gateway_would_refuse_is_sent_and_told() -> None:
         (("nowhere", *WORDS), "", "URL: say an address"),
         (("http://h/v1", *WORDS, "--key-env", "NO_SUCH_VARIABLE"), "", "NO_SUCH_VARIABLE"),
         (("http://h/v1", *WORDS, "--timeout", "0"), "", "say seconds"),
+        (("http://h/v1", *WORDS, "--timeout", "soon"), "", "say seconds"),
+        (("http://h/v1",), "x" * 101, "over 100 bytes"),
         (("http://h/v1",), "no JSON", "the request: "),
         ((), "", "URL"),
     ],
 )
-def test_wrong_words_are_told(words: tuple[str, ...], said: str, told: str) -> None:
+def test_wrong_words_are_told(
+    words: tuple[str, ...], said: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch_command, "REQUEST_BYTES", 100)
     done = in_process("watch", *words, said=said)
 
     assert (done.returncode, done.stdout) == (2, "")
@@ -127,6 +134,17 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert "cannot write" in found.told
 
 
+def test_a_recording_that_is_cut_short_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "MOST_STEPS", 1)
+    with running([{"events": ["created", {"wait": 0.02}, {"text": "Hi"}, DONE]}]) as lab:
+        found = watched(url(lab), *WORDS, "--raw", str(tmp_path / "raw.yaml"))
+
+    assert found.status == 0
+    assert "holds the beginning alone" in found.told
+
+
 def test_ctrl_c_shows_the_table_and_saves_what_came(tmp_path: Path) -> None:
     file = tmp_path / "raw.yaml"
     with running([{"events": ["created", "silence"]}]) as lab:
@@ -144,6 +162,21 @@ def test_ctrl_c_shows_the_table_and_saves_what_came(tmp_path: Path) -> None:
     assert watch.returncode == 130
     assert "ended          you stopped it before its end" in rest
     assert len(load(file).branches[0].replies[0].steps) >= 2
+
+
+def test_a_reader_that_leaves_ends_it() -> None:
+    events = ["created", {"text": "Hi"}, {"wait": 0.05}, {"text": "Hi"}, "silence"]
+    with running([{"events": events}]) as lab:
+        command = [sys.executable, "-m", "latchway", "watch", url(lab), *WORDS]
+        with subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as watch:
+            assert watch.stdout is not None
+            watch.stdout.readline()
+            watch.stdout.close()
+            assert watch.wait(SECONDS) == 141
+            assert watch.stderr is not None
+            assert watch.stderr.read() == b""
 
 
 @pytest.fixture(scope="module")

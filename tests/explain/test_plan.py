@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from latchway.explain import plan
 from latchway.explain.asked import Account, Assumed
 from latchway.ledger import reservation
 from latchway.routes.table import PIN_HEADER, RouteTable
+from latchway.settings import LimitSettings
 from latchway.turn.decide import Verdict
 from latchway.turn.events import Binding
 from latchway.wire.request import RequestFault
@@ -172,6 +174,7 @@ def test_a_refusal_is_what_a_client_gets(asked: dict[str, Any], status: int, cod
         (b"{", False, "invalid_json"),
         (b'{"input": "hi"}', False, "invalid_request"),
         (b'{"model": "m", "background": true}', True, "unsupported_parameter"),
+        (b'{"model": "m", "type": "session.update"}', True, "unsupported_parameter"),
     ],
 )
 def test_what_cannot_be_read_is_refused(body: bytes, websocket: bool, code: str) -> None:
@@ -183,9 +186,10 @@ def test_what_cannot_be_read_is_refused(body: bytes, websocket: bool, code: str)
 
 @pytest.mark.parametrize(("websocket", "what"), [(False, "The body"), (True, "The create")])
 def test_what_is_too_large_is_refused(websocket: bool, what: str) -> None:
-    asked = settings()
+    asked = replace(settings(), limits=LimitSettings(request_bytes=20))
+    body = b'{"type": "response.create", "model": "m"}'
     with pytest.raises(RequestFault, match=what) as fault:
-        plan.read(b"x" * (asked.limits.request_bytes + 1), {}, asked, websocket=websocket)
+        plan.read(body, {}, asked, websocket=websocket)
 
     assert plan.refused(fault.value).status == 413
 

@@ -96,6 +96,24 @@ def test_a_comment_is_a_remark() -> None:
     assert len(found.events) == 2
 
 
+def test_events_that_came_in_one_read_are_told_one_by_one() -> None:
+    delta = 'data: {"type":"response.output_text.delta","delta":"%s"}\n\n'
+    raw = "".join(delta % ("x" * 100) for _ in range(20))
+    found = played([{"events": [{"raw": raw}, DONE]}])
+
+    assert found.types == ["response.output_text.delta"] * 20 + ["response.completed"]
+    assert {each["bytes"] for each in found.events[:20]} == {len(delta % ("x" * 100)) - 8}
+
+
+def test_an_answer_that_is_not_streamed_is_one_event() -> None:
+    with running([{"events": ["created", {"text": "Hi"}, DONE]}]) as lab:
+        asked = '{"model": "m", "input": "hi", "stream": false}'
+        found = watched(f"http://127.0.0.1:{lab.port}/v1", "--model", "m", said=asked)
+
+    assert (found.status, found.types, found.fates) == (0, ["(completed)"], ["passed"])
+    assert found.end["content_type"] == "application/json"
+
+
 def test_nobody_there_is_a_failure() -> None:
     with running([{"events": []}]) as lab:
         port = lab.port

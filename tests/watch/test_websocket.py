@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import socket
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
+from websockets.utils import accept_key
 
 from lab.harness import running
 from latchway.lab.checked import load
 from latchway.lab.script import Raw
-from watch.watching import WORDS, played, recorded, watched
+from watch.watching import WORDS, Watched, played, recorded, watched
 
 DONE = {"completed": {"input": 3, "output": 2}}
 BUSY = {"error": {"code": "server_is_overloaded", "message": "Busy."}}
@@ -78,6 +82,49 @@ def test_nobody_there_is_a_failure() -> None:
     found = watched(f"ws://127.0.0.1:{port}/v1")
 
     assert (found.status, found.end["failure"], found.end["status"]) == (1, "read_error", None)
+
+
+KEY = re.compile(rb"sec-websocket-key: (\S+)", re.IGNORECASE)
+ACCEPT = "HTTP/1.1 101 Yes\r\nupgrade: websocket\r\nconnection: upgrade\r\n{}\r\n\r\n"
+FIRST, SECOND = b'{"type": "response.', b'completed", "response": {}}'
+FRAGMENTS = bytes([0x01, len(FIRST)]) + FIRST + bytes([0x80, len(SECOND)]) + SECOND
+
+
+def said_by_hand(accept: str, frames: bytes) -> Watched:
+    """Watch a server that accepts as `accept` says, and sends these bytes."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            client, _ = server.accept()
+            with client:
+                key = KEY.search(client.recv(65536))
+                assert key
+                said = accept.format(accept_key(key[1].decode()))
+                client.sendall(ACCEPT.format(f"sec-websocket-accept: {said}").encode())
+                client.recv(65536)
+                client.sendall(frames)
+                while client.recv(65536):
+                    pass
+
+        thread = Thread(target=serve)
+        thread.start()
+        found = watched(f"ws://127.0.0.1:{server.getsockname()[1]}/v1")
+        thread.join()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("accept", "frames", "ended"),
+    [
+        ("{}", FRAGMENTS, "completed"),
+        ("{}", b"\xff\x00", "failed: read_error, what came is no WebSocket message: "),
+        ("nobody", b"", "failed: read_error, the handshake failed: "),
+    ],
+)
+def test_what_a_server_says_by_hand_is_read_or_named(
+    accept: str, frames: bytes, ended: str
+) -> None:
+    assert said_by_hand(accept, frames).end["ended"].startswith(ended)
 
 
 ROUND_TRIPS: list[Any] = [

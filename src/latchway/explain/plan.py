@@ -16,6 +16,7 @@ from latchway.explain.asked import Account
 from latchway.ledger import reservation
 from latchway.routes import select
 from latchway.routes.table import PIN_HEADER, Known, RouteTable
+from latchway.serve.creates import sort_message
 from latchway.serve.stream import failure as told
 from latchway.settings import Model, Route, Settings
 from latchway.terms import terms_of
@@ -108,11 +109,12 @@ def read(
     """A body as the gateway reads it; over a WebSocket it becomes a `response.create`. Raises
     RequestFault. `headers`: by lower-case name."""
     most = settings.limits.request_bytes
-    if len(body) > most:
-        what = "create" if websocket else "body"
-        raise RequestFault("request_too_large", f"The {what} is over {most} bytes.")
+    if websocket:
+        body = _as_create(body, most)
+    elif len(body) > most:
+        raise RequestFault("request_too_large", f"The body is over {most} bytes.")
     return requests.parse(
-        _as_create(body) if websocket else body,
+        body,
         websocket=websocket,
         pinned_route=headers.get(PIN_HEADER),
         headers=headers,
@@ -144,9 +146,13 @@ def plan(
     return _plan(request, settings, account, choice.place)
 
 
-def _as_create(body: bytes) -> bytes:
+def _as_create(body: bytes, most: int) -> bytes:
     fields = members_of(body)
-    return body if "type" in fields else msgspec.json.encode({"type": CREATE, **fields})
+    create = body if "type" in fields else msgspec.json.encode({"type": CREATE, **fields})
+    _, fault, _ = sort_message(create, most)
+    if fault is not None:
+        raise fault
+    return create
 
 
 def _refusal(turn: Turn, event: on.NoRoute | on.Denied) -> Refusal:

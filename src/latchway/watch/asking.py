@@ -8,7 +8,7 @@ import msgspec
 
 from latchway.settings import Settings
 from latchway.terms import terms_of
-from latchway.turn.events import Binding, Place
+from latchway.turn.events import Place
 from latchway.turn.machine import Terms
 from latchway.wire import request as requests
 from latchway.wire.members import members_of
@@ -83,6 +83,3 @@ def _place(request: Request, silence: float | None) -> Place:
         first_event_timeout_seconds=silence,
         idle_timeout_seconds=silence,
     )
-
-
-__all__ = ["Asking", "Binding", "RequestFault", "asking", "in_words"]

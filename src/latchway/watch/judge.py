@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from latchway.turn import commands as do
 from latchway.turn import events as on
-from latchway.turn.attempt import Attempt
 from latchway.turn.machine import State, Turn
 from latchway.watch.asking import Asking
 
@@ -42,7 +41,3 @@ class Judge:
     def record(self) -> do.AttemptRecord | None:
         """How the attempt ended; None: it has not."""
         return self.turn.records[-1] if self.turn.records else None
-
-    @property
-    def attempt(self) -> Attempt:
-        return self.turn.live

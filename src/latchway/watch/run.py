@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import ssl
+from collections import deque
 from contextlib import suppress
 from typing import Protocol
 
@@ -13,7 +14,7 @@ from latchway.watch.asking import Asking
 from latchway.watch.credential import Credential
 from latchway.watch.http import HttpCall
 from latchway.watch.recording import Recording
-from latchway.watch.seen import Report
+from latchway.watch.seen import Noted, Report, Seen
 from latchway.watch.show import Show
 from latchway.watch.watcher import Watcher
 from latchway.watch.websocket import SocketCall
@@ -49,7 +50,10 @@ class Watch:
         self._changed = asyncio.Event()
         self._stopped = False
         self.recording = Recording(self._now)
-        self._watcher = Watcher(asking, show.tell, self._now)
+        self._told: deque[Seen | Noted] = deque()
+        """What is still to be shown. Not from within a callback of the connection: whoever reads
+        may have left, and that ends the watch."""
+        self._watcher = Watcher(asking, self._told.append, self._now)
 
     def stop(self) -> None:
         """Whoever watches has seen enough."""
@@ -66,8 +70,13 @@ class Watch:
         finally:
             call.close()
         report = self._watcher.finish()
+        self._show_told()
         self._show.end(report)
         return report
+
+    def _show_told(self) -> None:
+        while self._told:
+            self._show.tell(self._told.popleft())
 
     def _call(self) -> Call:
         kind = SocketCall if self._address.websocket else HttpCall
@@ -92,7 +101,8 @@ class Watch:
             await self._change(due)
 
     async def _change(self, due: float | None) -> None:
-        """Wait until something has happened, or it is `due`."""
+        """Show what has happened; wait until more has, or it is `due`."""
+        self._show_told()
         self._changed.clear()
         left = None if due is None else due - self._now()
         with suppress(TimeoutError):

@@ -15,8 +15,8 @@ from typing import cast
 import msgspec
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidStatus
+from websockets.frames import CloseCode, Opcode
 from websockets.frames import Frame as WsFrame
-from websockets.frames import Opcode
 from websockets.http11 import Response
 from websockets.protocol import State
 from websockets.uri import parse_uri
@@ -34,9 +34,6 @@ from latchway.watch.recording import Ending, Recording
 from latchway.watch.watcher import Watcher
 from latchway.wire.frame import Answer, Frame, Kind
 from latchway.wire.meaning import answer_note, frame
-
-TOO_LARGE = 1009
-"""The close code of a server to which the message was too large."""
 
 CUT = "the upstream closed the connection without a close frame"
 
@@ -90,8 +87,7 @@ class SocketCall(asyncio.Protocol):
                 server_hostname=origin.host if origin.secure else None,
             )
         except OSError as fault:
-            self.ended_by_itself = True
-            self._hear(on.Broke(1, in_words(fault)))
+            self._broke(Ending.RESET, in_words(fault))
 
     # ---- asyncio.Protocol
 
@@ -115,12 +111,9 @@ class SocketCall(asyncio.Protocol):
         self._take()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self.ended_by_itself:
-            return
-        self.ended_by_itself = True
-        self._recording.end(Ending.CUT if exc is None else Ending.RESET)
         opened = self._watcher.report.status is not None
-        self._hear(on.Broke(1, in_words(exc) if exc else (CUT if opened else EARLY_END)))
+        reason = in_words(exc) if exc else (CUT if opened else EARLY_END)
+        self._broke(Ending.CUT if exc is None else Ending.RESET, reason)
 
     # ---- what came
 
@@ -130,14 +123,21 @@ class SocketCall(asyncio.Protocol):
                 self._answered(event)
             elif isinstance(event, WsFrame):
                 self._frame(event)
+        self._look_for_faults()
+        if self._watcher.over and self._protocol.state is State.OPEN:
+            self._protocol.send_close(CloseCode.NORMAL_CLOSURE)
         self._flush()
-        if self._protocol.state is State.CONNECTING and self._protocol.handshake_exc is not None:
-            self._refused()
-        elif self._watcher.over and self._protocol.state is State.OPEN:
-            self._protocol.send_close(1000)
-            self._flush()
-        elif self._protocol.close_expected() and self._transport is not None:
+        if self._protocol.close_expected() and self._transport is not None:
             self._transport.close()
+
+    def _look_for_faults(self) -> None:
+        """What came is no WebSocket: the protocol reads no further. A bare end is told when the
+        connection is lost."""
+        shaking, broken = self._protocol.handshake_exc, self._protocol.parser_exc
+        if shaking is not None:
+            self._broke(Ending.CUT, f"the handshake failed: {shaking}")
+        elif broken is not None and not isinstance(broken, EOFError):
+            self._broke(Ending.CUT, f"what came is no WebSocket message: {broken}")
 
     def _answered(self, response: Response) -> None:
         """The handshake's answer; the request goes out behind it. To a turn, a socket that is open
@@ -174,13 +174,12 @@ class SocketCall(asyncio.Protocol):
         for event in (*reader.begin(), *reader.feed(body), *reader.end(None)):
             self._hear(event)
 
-    def _refused(self) -> None:
-        """What answered the handshake speaks another protocol."""
+    def _broke(self, how: Ending, reason: str) -> None:
+        """There will be nothing more; the first reason stands."""
         if not self.ended_by_itself:
             self.ended_by_itself = True
-            self._recording.end(Ending.CUT)
-            fault = self._protocol.handshake_exc
-            self._hear(on.Broke(1, f"the handshake failed: {fault}"))
+            self._recording.end(how)
+            self._hear(on.Broke(1, reason))
 
     def _frame(self, frame: WsFrame) -> None:
         if frame.opcode is Opcode.PING:
@@ -220,7 +219,7 @@ class SocketCall(asyncio.Protocol):
         assert close is not None, "its frame was read"
         self.ended_by_itself = True
         self._recording.close(close.code, close.reason)
-        if close.code == TOO_LARGE:
+        if close.code == CloseCode.MESSAGE_TOO_BIG:
             note = msgspec.structs.replace(answer_note(b""), code="request_too_large")
             self._hear(on.Answered(1, Answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, note=note)))
         self._hear(on.Broke(1, f"the upstream closed the WebSocket: {close}"))
