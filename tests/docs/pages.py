@@ -5,6 +5,7 @@ A block is run, or checked, by its language. A comment on the line before it say
     <!-- not run: WHY -->        only its syntax is checked
     <!-- file: NAME -->          it is the file of that name, in the folder of the page's session
     <!-- first route: SCRIPT --> the first route's upstream plays this script of the lab's
+    <!-- prints: … for X -->     each of its lines is printed in the session, with any X for each …
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from repo.tree import ROOT, name_of, text_of
 
 FENCE = re.compile(
-    r"^(?:<!-- (?P<mark>not run|file|first route): (?P<value>[^\n]+) -->\n)?"
+    r"^(?:<!-- (?P<mark>not run|file|first route|prints): (?P<value>[^\n]+) -->\n)?"
     r"^```(?P<language>\w*)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )

@@ -48,8 +48,8 @@ listening() {
 """`listening PORT` waits until somebody listens there. What was started ends with the session."""
 
 
-def run(page: list[Block], folder: Path, gateway: Gateway) -> None:
-    """Fails with what was said, and the block that was in work."""
+def run(page: list[Block], folder: Path, gateway: Gateway) -> str:
+    """What was printed. Fails with it, and the block that was in work."""
     ports = _ports(page, gateway)
     script = PRELUDE + "".join(
         _together(list(each), ports) for _, each in groupby(page, key=_runs_in_python)
@@ -70,6 +70,7 @@ def run(page: list[Block], folder: Path, gateway: Gateway) -> None:
             os.killpg(shell.pid, signal.SIGKILL)
             said, _ = shell.communicate()
     assert shell.returncode == 0, said
+    return said
 
 
 def _ports(page: list[Block], gateway: Gateway) -> dict[str, str]:

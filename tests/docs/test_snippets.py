@@ -22,7 +22,7 @@ from docs import session
 from docs.pages import Block, all_blocks, blocks, pages
 from docs.stage import serving
 from latchway.lab.checked import parse
-from repo.tree import name_of, text_of
+from repo.tree import ROOT, name_of, text_of
 
 RUN = ("sh", "python")
 """Languages of a session."""
@@ -59,7 +59,20 @@ def test_what_a_page_says_to_do_works_in_its_order(
 ) -> None:
     page = WITH_SESSION[name]
     own = any(session.SERVES in block.text for block in page)
-    session.run(page, tmp_path if own else gateway.folder, gateway)
+    said = session.run(page, tmp_path if own else gateway.folder, gateway)
+    assert [line for line in shown(name) if not re.search(as_pattern(line), said)] == [], said
+
+
+def shown(name: str) -> list[str]:
+    """What the page says that is printed, line by line."""
+    printed = [block.text for block in blocks(ROOT / name) if block.mark == "prints"]
+    return "".join(printed).splitlines()
+
+
+def as_pattern(line: str) -> str:
+    """`…` is what varies; how wide the columns are varies, too."""
+    words = (re.escape(word).replace("…", ".*") for word in line.split())
+    return r"\s+".join(words)
 
 
 def of_python(block: Block, folder: Path) -> None:
