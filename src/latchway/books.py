@@ -98,6 +98,13 @@ class Books:
         remember = partial(self._ports.ledger.remember, self._asked.key.owner, route)
         return Sight(remember, tell).hear
 
+    def let_go(self) -> Asked:
+        """An event was delivered, so there will be no other attempt (R1.2): the request's bytes,
+        which may be many, are not kept while its answer streams."""
+        request = replace(self._asked.request, body=b"", fields={})
+        self._asked = replace(self._asked, request=request)
+        return self._asked
+
     def closing(self, command: do.Close, failure: str | None) -> Closing:
         """How the turn's money ends. `failure`: the name of the last attempt's failure, if any.
         Asked again behind a charge: that was not durable."""

@@ -195,8 +195,7 @@ class Driver:
 
     def _reserve(self, command: do.Reserve) -> None:
         failpoints.hit("reserve")
-        opening = self._books.opening(command.place.route)
-        self.ports.ledger.reserve(opening, self._on_reserve)
+        self.ports.ledger.reserve(self._books.opening(command.place.route), self._on_reserve)
 
     def _on_reserve(self, answer: Granted | Refused | Unavailable) -> None:
         if isinstance(answer, Granted):
@@ -211,9 +210,8 @@ class Driver:
             self.tell(on.LedgerFailed())
 
     def _record_replay(self, command: do.RecordReplay) -> None:
-        self.ports.ledger.record_replay(
-            self.asked.request_id, command.place.route, self._on_record_replay
-        )
+        turn, route = self.asked.request_id, command.place.route
+        self.ports.ledger.record_replay(turn, route, self._on_record_replay)
 
     def _on_record_replay(self, answer: Granted | Unavailable) -> None:
         self.tell(on.ReplayRecorded() if isinstance(answer, Granted) else on.LedgerFailed())
@@ -230,6 +228,11 @@ class Driver:
         self.tell(event)
         if self._slow:
             self._throttle()
+
+    def _deliver(self, command: do.Deliver) -> None:
+        self.client.deliver(command)
+        if self.asked.request.body:
+            self.asked = self._books.let_go()
 
     def _drop(self, command: do.Drop) -> None:
         failed = self.turn.records[-1]
@@ -289,7 +292,7 @@ CARRY_OUT: dict[type[Command], Callable[[Driver, Any], None]] = {
     do.Release: Driver._release,
     do.SendHead: lambda driver, command: driver.client.send_head(command),
     do.Comment: lambda driver, command: driver.client.comment(),
-    do.Deliver: lambda driver, command: driver.client.deliver(command),
+    do.Deliver: Driver._deliver,
     do.PassAnswer: lambda driver, command: driver.client.pass_answer(command),
     do.Fail: lambda driver, command: driver.client.fail(command),
     do.Close: Driver._close,

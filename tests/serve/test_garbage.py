@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from harness.garbage import leftovers
 from harness.gateway import Gateway
 from harness.transport import MemoryTransport
+from harness.upstreams import created, text
 
 
 def answered(gateway: Gateway) -> MemoryTransport:
@@ -46,3 +48,32 @@ def serve_and_part(gateway: Gateway, client: Callable[[Gateway], MemoryTransport
     transport.set_protocol(asyncio.Protocol())  # as a real transport lets go of it
     gateway.clock.advance()
     gateway.upstreams.calls.clear()
+
+
+LARGE = 1 << 20
+
+
+def posted(gateway: Gateway) -> None:
+    gateway.ask(input="x" * LARGE)
+
+
+def created_on_a_socket(gateway: Gateway) -> None:
+    gateway.socket().create(model="m", input="x" * LARGE)
+
+
+@pytest.mark.parametrize("ask", [posted, created_on_a_socket])
+def test_a_request_is_not_kept_while_its_answer_streams(ask: Callable[[Gateway], None]) -> None:
+    gateway = Gateway()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        ask(gateway)
+        del gateway.call.request
+        asked, _ = tracemalloc.get_traced_memory()
+        gateway.call.heads()
+        gateway.call.sends(created(), text())
+        streaming, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert asked - before > LARGE
+    assert streaming - before < LARGE // 2

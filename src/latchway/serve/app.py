@@ -156,9 +156,10 @@ class App:
 
     def turn(self, asked: Asked, client: Client, ended: Callable[[], None]) -> drive.Driver:
         """A turn that may begin. `ended` is called when it is over."""
+        key = asked.key
 
         def finished(driver: drive.Driver, finish: do.Finish) -> None:
-            self._count_abort(asked.key, finish)
+            self._count_abort(key, finish)
             ended()
             self.is_over(driver)
 
