@@ -46,6 +46,7 @@ def test_the_credential_is_sent_and_neither_shown_nor_saved(
 ) -> None:
     monkeypatch.setenv("PROVIDER_KEY", SECRET)
     file = tmp_path / "raw.yaml"
+    file.touch(0o644)
     with running([{"status": 401, "body": LEAKS}]) as lab:
         words = (*WORDS, "--key-env", "PROVIDER_KEY", "--raw", str(file))
         found = watched(url(lab, transport), *words)

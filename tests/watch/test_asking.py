@@ -65,6 +65,14 @@ def test_its_clocks_are_the_gateways_or_those_that_were_said(
     )
 
 
+def test_a_whole_answer_has_a_clock_of_its_own() -> None:
+    def clock(silence: float | None) -> float:
+        found = asking(in_words("m", "hi"), model=None, websocket=False, silence=silence)
+        return found.terms.whole_answer_timeout_seconds
+
+    assert (clock(None), clock(5.0)) == (600.0, 5.0)
+
+
 def test_what_the_gateway_would_refuse_is_sent_all_the_same() -> None:
     found = asking(b'{"input": 5}', model=None, websocket=False, silence=None)
 

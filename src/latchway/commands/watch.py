@@ -144,6 +144,7 @@ def _save(file: Path, recording: Recording, credential: Credential) -> None:
     try:
         opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with open(opened, "w", encoding="utf-8") as out:
+            os.fchmod(opened, 0o600)  # of a file that was there before, too
             out.write(recording.script(credential))
     except OSError as error:
         raise CommandFault(f"cannot write {file}: {error.strerror}") from None

@@ -55,7 +55,7 @@ def asking(body: bytes, *, model: str | None, websocket: bool, silence: float | 
         body=sent,
         model=request.model,
         streamed=request.streamed,
-        terms=terms_of(request, SETTINGS),
+        terms=_terms(request, silence),
         place=_place(request, silence),
         refusal=refusal,
     )
@@ -67,6 +67,13 @@ def _read(body: bytes, websocket: bool) -> tuple[Request, str | None]:
     except RequestFault as fault:
         stand_in = msgspec.json.encode({"model": "-", "store": False, "stream": True})
         return requests.parse(stand_in, websocket=websocket), f"{fault.code}: {fault}"
+
+
+def _terms(request: Request, silence: float | None) -> Terms:
+    terms = terms_of(request, SETTINGS)
+    if silence is None:
+        return terms
+    return msgspec.structs.replace(terms, whole_answer_timeout_seconds=silence)
 
 
 def _place(request: Request, silence: float | None) -> Place:
