@@ -27,8 +27,8 @@ FAILURE = Failure(
 
 def test_it_says_all_in_a_line() -> None:
     assert str(TurnFailed(FAILURE)) == (
-        "error_event, after output (code server_error, status 500, response resp_1, "
-        "request req_a, request req_b): Oh."
+        "error_event, after output, code server_error, status 500, response resp_1, "
+        "request req_a, request req_b: Oh."
     )
 
 
@@ -36,7 +36,7 @@ def test_it_says_nothing_of_what_is_not_known() -> None:
     bare = replace(
         FAILURE, code=None, status=None, response_id=None, request_ids=(), after_output=False
     )
-    assert str(TurnFailed(bare)) == "error_event, before output (): Oh."
+    assert str(TurnFailed(bare)) == "error_event, before output: Oh."
 
 
 def test_its_own_attributes_are_those_of_the_failure() -> None:

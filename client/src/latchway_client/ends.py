@@ -143,4 +143,4 @@ class TurnFailed(Exception):
         named = (("code", self.code), ("status", self.status), ("response", self.response_id))
         words = [f"{name} {value}" for name, value in named if value is not None]
         words += [f"request {each}" for each in self.request_ids]
-        return f"{self.how}, {when} ({', '.join(words)}): {self.message}"
+        return f"{', '.join([self.how, when, *words])}: {self.message}"
