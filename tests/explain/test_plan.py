@@ -136,6 +136,38 @@ def test_the_reservation_is_the_ledgers() -> None:
     assert (found.reserved.output_tokens, found.reserved.output_price) == (7, 8_000_000_000)
 
 
+@pytest.mark.parametrize(
+    ("asked", "tokens", "bounds"),
+    [
+        ({}, (26, 100), ("the request's bytes", "the model's max_output_tokens")),
+        (
+            {"max_output_tokens": 7}, (48, 7),
+            ("the request's bytes", "the request's max_output_tokens"),
+        ),
+        (
+            {"max_output_tokens": 5000}, (51, 100),
+            ("the request's bytes", "the model's max_output_tokens"),
+        ),
+        (
+            {"previous_response_id": "resp_1"}, (1000, 100),
+            ("the model's context_tokens", "the model's max_output_tokens"),
+        ),
+        (
+            {"input": "x" * 2000}, (1000, 100),
+            ("the model's context_tokens", "the model's max_output_tokens"),
+        ),
+    ],
+)  # fmt: skip
+def test_what_bounds_the_reservation_is_named(
+    asked: dict[str, Any], tokens: tuple[int, int], bounds: tuple[str, str]
+) -> None:
+    found = planned(**asked).reserved
+
+    assert found is not None
+    assert (found.input_tokens, found.output_tokens) == tokens
+    assert (found.input_bound, found.output_bound) == bounds
+
+
 def test_a_free_model_reserves_nothing() -> None:
     assert planned(settings(free=True)).reserved is None
 

@@ -27,7 +27,7 @@ LINES: list[tuple[dict[str, Any], str]] = [
     ({"store": True}, "replay       never; before output"),
     ({}, "               retryable_event (R2.1), route_refused (R2.1), read_error (R2.2)"),
     ({}, "reservation  0.000852000 USD, the most that it can cost:"),
-    ({}, "                       26 tokens in, at 2.000000000 USD a million"),
+    ({}, "             26 tokens in (the request's bytes), at 2.000000000 USD a million"),
     ({}, "not known    the weather"),
 ]
 

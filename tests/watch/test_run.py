@@ -68,6 +68,13 @@ def test_silence_ends_it(transport: str, events: list[Any], failure: str) -> Non
     assert report.ended >= 0.2
 
 
+def test_a_handshake_without_an_answer_is_no_connection() -> None:
+    report, _ = watched([{"no_head": True, "events": ["silence"]}], "ws", silence=0.2)
+
+    assert report.record is not None
+    assert (report.record.failure, report.connected) == ("read_error", None)
+
+
 def test_a_body_that_does_not_end_is_waited_for_a_little(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "AFTER_SECONDS", 0.1)
     report, recording = watched([{"events": [DONE, "silence"]}])

@@ -77,12 +77,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """The reservation, in nano-USD, and what it is the product of."""
+    """The reservation, in nano-USD, and what it is the product of. `…_bound`: what bounds them."""
 
     amount: int
     input_tokens: int
+    input_bound: str
     input_price: int
     output_tokens: int
+    output_bound: str
     output_price: int
 
 
@@ -272,11 +274,17 @@ def _changes(request: Request, route: Route, omitted: str) -> Changes:
 
 
 def _reserved(model: Model, request: Request) -> Reserved:
+    tokens_in = reservation.most_input(model, request)
+    tokens_out = reservation.most_output(model, request)
+    by_size = tokens_in == len(request.body) and not request.partial_input
+    by_request = tokens_out == request.max_output_tokens
     of_input, of_output = reservation.dearest(model.price)
     return Reserved(
         amount=reservation.amount(model, request),
-        input_tokens=reservation.most_input(model, request),
+        input_tokens=tokens_in,
+        input_bound="the request's bytes" if by_size else "the model's context_tokens",
         input_price=of_input,
-        output_tokens=reservation.most_output(model, request),
+        output_tokens=tokens_out,
+        output_bound=f"the {'request' if by_request else 'model'}'s max_output_tokens",
         output_price=of_output,
     )

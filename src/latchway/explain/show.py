@@ -110,8 +110,10 @@ def _reserved_json(reserved: Reserved | None) -> dict[str, Any] | None:
     return {
         "amount": format_usd(reserved.amount),
         "input_tokens": reserved.input_tokens,
+        "input_bound": reserved.input_bound,
         "input_price": format_usd(reserved.input_price),
         "output_tokens": reserved.output_tokens,
+        "output_bound": reserved.output_bound,
         "output_price": format_usd(reserved.output_price),
     }
 
@@ -178,8 +180,10 @@ def _reserved_lines(reserved: Reserved | None) -> list[str]:
         return ["none: the model is free"]
     return [
         f"{format_usd(reserved.amount)} USD, the most that it can cost:",
-        f"{reserved.input_tokens:>12} tokens in, at {_price(reserved.input_price)}",
-        f"{reserved.output_tokens:>12} tokens out, at {_price(reserved.output_price)}",
+        f"{reserved.input_tokens:>9} tokens in ({reserved.input_bound}),"
+        f" at {_price(reserved.input_price)}",
+        f"{reserved.output_tokens:>9} tokens out ({reserved.output_bound}),"
+        f" at {_price(reserved.output_price)}",
     ]
 
 

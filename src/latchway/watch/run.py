@@ -39,12 +39,8 @@ class Watch:
     def __init__(
         self, address: Address, asking: Asking, credential: Credential, show: Show
     ) -> None:
-        self._address, self._asking, self._credential, self._show = (
-            address,
-            asking,
-            credential,
-            show,
-        )
+        self._address, self._asking = address, asking
+        self._credential, self._show = credential, show
         self._loop = asyncio.get_running_loop()
         self._began = self._loop.time()
         self._changed = asyncio.Event()

@@ -94,7 +94,6 @@ class SocketCall(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._recording.begin()
-        self._hear(on.Connected(1))
         request = self._protocol.connect()
         request.headers["User-Agent"] = USER_AGENT
         if self._credential.secret is not None:
@@ -140,8 +139,8 @@ class SocketCall(asyncio.Protocol):
             self._broke(Ending.CUT, f"what came is no WebSocket message: {broken}")
 
     def _answered(self, response: Response) -> None:
-        """The handshake's answer; the request goes out behind it. To a turn, a socket that is open
-        is what a 200 is: its clocks go on."""
+        """The handshake's answer; the request goes out behind it, and connecting ends with it. To a
+        turn, a socket that is open is what a 200 is: its clocks go on."""
         head = _head_of(response)
         self._watcher.report.content_type = head.content_type or None
         if isinstance(self._protocol.handshake_exc, InvalidStatus):
@@ -150,6 +149,7 @@ class SocketCall(asyncio.Protocol):
         self._hear(on.Headed(1, HTTPStatus.OK, request_id(head.headers)))
         self._watcher.report.status = response.status_code
         if self._protocol.state is State.OPEN:
+            self._hear(on.Connected(1))
             self._protocol.send_text(self._asking.body)
             self._flush()
             self._recording.begin()
