@@ -151,7 +151,7 @@ def test_what_is_recorded_is_played_back_byte_for_byte(script: Any, tmp_path: Pa
 
     assert again.timeless == first.timeless
     assert again.status == first.status
-    ended = ("outcome", "failure", "rule", "code", "status", "content_type", "response_id")
+    ended = ("outcome", "ended", "rule", "code", "status", "content_type", "response_id")
     assert [again.end[name] for name in ended] == [first.end[name] for name in ended]
     assert _bytes_of(tmp_path / "b.yaml") == _bytes_of(tmp_path / "a.yaml")
 

@@ -156,3 +156,10 @@ def test_a_credential_that_comes_back_is_not_shown(kind: type[Text] | type[Json]
 
     assert "sk-0" not in said
     assert "(credential)" in said
+
+
+def test_no_line_at_all_has_the_credential() -> None:
+    out = io.StringIO()
+    Lines(out, Credential(SECRET)).say(f"http://h/v1/responses?key={SECRET}")
+
+    assert out.getvalue() == "http://h/v1/responses?key=(credential)\n"
