@@ -13,13 +13,13 @@ PROVEN := src/latchway/turn/*,src/latchway/wire/*,src/latchway/routes/select.py
 PROVEN := $(PROVEN),src/latchway/ledger/prices.py,src/latchway/ledger/reservation.py
 PROVEN := $(PROVEN),client/src/latchway_client/*
 
-CHECKED := src client tests tools bench examples site hatch_build.py
+CHECKED := src client tests tools bench examples site
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lock compiled lock-compiled lock-splits mutants mutant mutate lint format docs site held defaults clients agents upstreams fuzz sim sim-long sim-bugs explore wheel relock bench profile bench-programs clean
+.PHONY: help run demo test lock lock-splits mutants mutant mutate lint format docs site held defaults clients agents upstreams fuzz sim sim-long sim-bugs explore wheel relock bench profile bench-programs clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(READY) ## the gateway: latchway.yaml if it is here, else the demo configuration
 	$(BIN)/latchway serve
@@ -42,11 +42,6 @@ lock: $(READY) ## play every scenario anew, write its fixtures and LOCK, print t
 
 lock-splits: $(READY) ## every upstream's bytes, cut at every place and ended in every way
 	PYTHONPATH=tests $(BIN)/python -m lock splits
-
-compiled: .compiled/.ready ## the turn and the wire as C extensions, in .compiled; a minute, a C compiler
-
-lock-compiled: .compiled/.ready ## the lock, and the tests of what is compiled, on that build
-	PYTHONPATH=tests .compiled/bin/python -m compiled
 
 mutants: $(READY) ## break every rule on purpose; the lock must notice each time
 	PYTHONPATH=tests $(BIN)/python -m mutants.run
@@ -117,18 +112,6 @@ bench-programs: .bench/bin/upstream .bench/bin/load
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -Wall -Wextra -Werror -o $@ $<
 
-.compiled/.ready: requirements-dev.lock requirements-compiled.lock pyproject.toml hatch_build.py \
-		$(shell find src -name '*.py')
-	test -d .compiled/bin || $(PYTHON) -m venv .compiled
-	.compiled/bin/pip --disable-pip-version-check install --quiet --require-hashes \
-		--requirement requirements-dev.lock --requirement requirements-compiled.lock
-	rm -rf .compiled/dist
-	HATCH_BUILD_HOOK_ENABLE_CUSTOM=true .compiled/bin/hatchling build \
-		--target wheel --directory .compiled/dist
-	.compiled/bin/pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation \
-		--force-reinstall .compiled/dist/*.whl ./client
-	@touch $@
-
 .site/.ready: site/requirements.lock
 	$(PYTHON) -m venv .site/venv
 	.site/venv/bin/pip --disable-pip-version-check install --quiet --require-hashes --requirement $<
@@ -141,7 +124,6 @@ relock: $(READY) ## choose new versions of all dependencies and lock them with t
 	$(BIN)/pip --disable-pip-version-check install --quiet '$(UV)'
 	$(BIN)/uv $(LOCK) --output-file requirements.lock pyproject.toml
 	$(BIN)/uv $(LOCK) --output-file requirements-dev.lock pyproject.toml --group dev
-	$(BIN)/uv $(LOCK) --output-file requirements-compiled.lock --group compiled
 	$(BIN)/uv $(LOCK) --output-file site/requirements.lock site/requirements.in
 
 # Universal: one lock for every platform. No index address is written: pip's own setting decides.
@@ -149,7 +131,7 @@ LOCK := --system-certs pip compile --quiet --upgrade --universal --python-versio
 	--no-emit-index-url --no-emit-find-links --no-header
 
 clean: ## remove what was built; .venv too
-	rm -rf $(VENV) .clients .bench .compiled .site dist build .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .clients .bench .site dist build .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -20,9 +20,6 @@ from clients.environments import Unavailable, python
 
 PEERS = Path(__file__).resolve().parent / "peers"
 
-COMPILED = PEERS.parents[1] / ".compiled" / "bin" / "python"
-"""The interpreter that has the compiled build: `make compiled`."""
-
 HTTP, WEBSOCKET = TRANSPORTS = ("http", "websocket")
 
 
@@ -74,19 +71,8 @@ def configured(place: Place, name: str) -> Path:
 
 
 def _latchway(place: Place) -> Launch:
-    return _gateway(place, sys.executable)
-
-
-def _compiled(place: Place) -> Launch:
-    """The same source, the turn and the wire of it as C extensions, where they have been built."""
-    if not COMPILED.exists():
-        raise Unavailable("say `make compiled` first")
-    return _gateway(place, str(COMPILED))
-
-
-def _gateway(place: Place, interpreter: str) -> Launch:
     config = configured(place, "latchway.yaml")
-    latchway = [interpreter, "-m", "latchway"]
+    latchway = [sys.executable, "-m", "latchway"]
     create = ["keys", "create", "bench", "--unlimited", "--json", "--config", str(config)]
     made = subprocess.run([*latchway, *create], capture_output=True, text=True)
     if made.returncode != 0:
@@ -140,7 +126,6 @@ def _installed(name: str) -> str:
 
 SUBJECTS = (
     Subject("latchway", _latchway, (HTTP, WEBSOCKET)),
-    Subject("latchway-compiled", _compiled, (HTTP, WEBSOCKET)),
     Subject("direct", None, (HTTP, WEBSOCKET)),  # over HTTP always: the upstream speaks no other
     Subject("nginx", _nginx),
     Subject("vllm-router", _vllm_router),

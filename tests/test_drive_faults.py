@@ -143,7 +143,6 @@ def bug(*_: Any, **__: Any) -> Any:
     raise LookupError("a bug")
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("at", [on.Begin, on.Reserved, on.Headed, on.Arrived, on.Closed])
 def test_a_bug_of_the_turn_ends_that_turn_alone(

@@ -9,10 +9,7 @@ import pytest
 from bench import subjects
 from bench.subjects import PEERS, SUBJECTS, Place
 from bench.workloads import Unknown
-from clients.environments import Unavailable
 from command import latchway
-
-OWN = {"latchway", "latchway-compiled", "direct"}
 
 
 def place(folder: Path) -> Place:
@@ -42,7 +39,7 @@ def test_subjects_and_transports_are_chosen_in_the_tables_order() -> None:
 
 
 def test_a_strange_name_is_told() -> None:
-    with pytest.raises(Unknown, match=r"no subject apache; known: latchway, latchway-compiled, "):
+    with pytest.raises(Unknown, match=r"no subject apache; known: latchway, direct, "):
         subjects.chosen_subjects(["apache"])
     with pytest.raises(Unknown, match=r"no transport http3; known: http, websocket"):
         subjects.transports(["http3"])
@@ -50,15 +47,5 @@ def test_a_strange_name_is_told() -> None:
 
 def test_every_peer_has_its_pins_or_its_configuration() -> None:
     files = {file.name for file in PEERS.iterdir()}
-    peers = [each.name for each in SUBJECTS if each.name not in OWN | {"nginx"}]
+    peers = [each.name for each in SUBJECTS if each.name not in {"latchway", "direct", "nginx"}]
     assert {f"requirements-{name}.txt" for name in peers} <= files
-
-
-def test_a_build_that_is_not_there_says_how_to_have_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(subjects, "COMPILED", tmp_path / "python")
-    (compiled,) = subjects.chosen_subjects(["latchway-compiled"])
-    assert compiled.launch is not None
-    with pytest.raises(Unavailable, match="`make compiled`"):
-        compiled.launch(place(tmp_path))

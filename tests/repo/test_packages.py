@@ -16,7 +16,6 @@ from repo.tree import ROOT, SOURCE, text_of
 PROJECT = tomllib.loads(text_of(ROOT / "pyproject.toml"))
 RUNTIME = PROJECT["project"]["dependencies"]
 DEVELOPMENT = PROJECT["dependency-groups"]["dev"]
-LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-compiled.lock")
 MOST_DEPENDENCIES = 6
 """Each one is trusted with the operator's keys."""
 
@@ -36,17 +35,13 @@ def locked(lock: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("lock", "wanted"),
-    [
-        ("requirements.lock", RUNTIME),
-        ("requirements-dev.lock", RUNTIME + DEVELOPMENT),
-        ("requirements-compiled.lock", PROJECT["dependency-groups"]["compiled"]),
-    ],
+    [("requirements.lock", RUNTIME), ("requirements-dev.lock", RUNTIME + DEVELOPMENT)],
 )
 def test_every_dependency_is_locked(lock: str, wanted: list[str]) -> None:
     assert {canonical(requirement) for requirement in wanted} <= set(locked(lock))
 
 
-@pytest.mark.parametrize("lock", LOCKS)
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
 def test_every_locked_package_has_one_version_and_hashes(lock: str) -> None:
     loose = [
         name
@@ -56,7 +51,7 @@ def test_every_locked_package_has_one_version_and_hashes(lock: str) -> None:
     assert loose == []
 
 
-@pytest.mark.parametrize("lock", LOCKS)
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
 def test_a_lock_names_no_address(lock: str) -> None:
     assert "://" not in text_of(ROOT / lock)
 

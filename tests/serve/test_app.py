@@ -175,7 +175,6 @@ def test_a_revoked_key_holds_for_the_next_turn_on_the_same_connection() -> None:
     assert len(gateway.ledger.records) == 1
 
 
-@pytest.mark.interpreted
 def test_a_turn_that_is_over_leaves_the_collector_nothing() -> None:
     gateway = Gateway()
     peer = gateway.ask()

@@ -51,7 +51,6 @@ def test_a_place_of_which_nothing_is_said_has_no_kin() -> None:
     assert played.turn.records[0].verdict == "origin_bound"
 
 
-@pytest.mark.interpreted
 def test_the_rule_is_asked_once_at_each_abnormal_end(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Situation] = []
 

@@ -46,13 +46,11 @@ def steps(world: str) -> frozenset[Step]:
     return frozenset(explore(WORLDS[world]))
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("world", WORLDS)
 def test_no_turn_that_can_be_breaks_a_promise(world: str) -> None:
     assert {state for state, _, _ in steps(world)} <= set(State)
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("world", deep.WORLDS)
 def test_nor_does_one_whose_moments_are_told_apart_to_the_last_value(world: str) -> None:
     assert deep.deepen(world, 5).moments > 100
@@ -63,7 +61,6 @@ def test_every_event_has_a_row_or_cannot_come(state: State) -> None:
     assert set(STEPS[state]) == EVERY - IMPOSSIBLE[state]
 
 
-@pytest.mark.interpreted
 def test_the_table_lists_what_happens_and_nothing_else() -> None:
     taken: dict[tuple[State, type[Event]], set[State]] = {}
     for world in WORLDS:
@@ -78,13 +75,11 @@ def test_the_table_lists_what_happens_and_nothing_else() -> None:
     assert {key: after for key, after in taken.items() if key[0] is not State.ENDED} == listed
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("world", ["stored", "no room"])
 def test_what_may_not_be_replayed_never_is(world: str) -> None:
     assert State.CHOOSING_AGAIN not in {after for _, _, after in steps(world)}
 
 
-@pytest.mark.interpreted
 def test_a_step_that_the_table_does_not_list_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second guard, were the rule ever to say yes after output."""
     played = calling()

@@ -106,7 +106,6 @@ class Counted:
         return found
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("stream", LARGE.values(), ids=LARGE)
 @pytest.mark.parametrize("step", [64, 1 << 14, 1 << 20])
 def test_work_is_linear_in_the_bytes(
