@@ -1,7 +1,8 @@
 """What is measured: the gateway, nothing at all, and the gateway's peers.
 
 Each row says how a subject is started as its operator would start it, with one worker, since it has
-one core. A configuration is a file in `peers/`; the words between @ are filled in for each run.
+one core; `latchway-2` shows what a second worker costs there. A configuration is a file in
+`peers/`; the words between @ are filled in for each run.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from bench.processes import SOCKETS_WANTED
@@ -70,7 +72,7 @@ def configured(place: Place, name: str) -> Path:
     return file
 
 
-def _latchway(place: Place) -> Launch:
+def _latchway(place: Place, workers: int = 1) -> Launch:
     config = configured(place, "latchway.yaml")
     latchway = [sys.executable, "-m", "latchway"]
     create = ["keys", "create", "bench", "--unlimited", "--json", "--config", str(config)]
@@ -78,7 +80,7 @@ def _latchway(place: Place) -> Launch:
     if made.returncode != 0:
         reason = (made.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise Unavailable(f"`latchway keys create`: {reason}")
-    serve = [*latchway, "serve", "--workers", "1", "--config", str(config)]
+    serve = [*latchway, "serve", "--workers", str(workers), "--config", str(config)]
     return Launch(serve, json.loads(made.stdout)["key"])
 
 
@@ -127,6 +129,7 @@ def _installed(name: str) -> str:
 SUBJECTS = (
     Subject("latchway", _latchway, (HTTP, WEBSOCKET)),
     Subject("direct", None, (HTTP, WEBSOCKET)),  # over HTTP always: the upstream speaks no other
+    Subject("latchway-2", partial(_latchway, workers=2), (HTTP, WEBSOCKET)),
     Subject("nginx", _nginx),
     Subject("vllm-router", _vllm_router),
     Subject("smg", _smg),
