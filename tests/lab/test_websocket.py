@@ -131,6 +131,16 @@ def test_an_error_status_refuses_the_handshake() -> None:
     assert json.loads(response.body or b"") == body
 
 
+def test_a_handshake_that_no_route_fits_is_accepted() -> None:
+    routes = [{"when": {"model": "m"}, "calls": [{"events": ["created"]}]}]
+    with running({"routes": routes}) as lab, joined(lab) as client:
+        assert turn(client, 1)[0]["type"] == "response.created"
+        client.send(json.dumps({"type": "response.create", "model": "n"}))
+        refused = json.loads(client.recv(PATIENCE))
+        assert (refused["status"], refused["error"]["code"]) == (404, "model_not_found")
+        assert [call.reply for call in lab.lab.calls] == ["routes[0].calls[0]", "none"]
+
+
 def test_no_head_resets_the_handshake() -> None:
     with running([{"no_head": True}]) as lab:
         with pytest.raises((ConnectionResetError, EOFError)), bare(lab):

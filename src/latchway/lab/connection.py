@@ -12,7 +12,7 @@ from latchway.lab.calls import Call, Received
 from latchway.lab.intake import Intake, Refused
 from latchway.lab.play import Part, handshake_actions, http_actions, websocket_actions
 from latchway.lab.player import Player
-from latchway.lab.script import Body, Framing, Reply
+from latchway.lab.script import NO_ROUTE, Body, Framing, Reply
 from latchway.lab.websocket import Socket
 from latchway.lab.wire import Left, Wire
 
@@ -163,9 +163,12 @@ class Connection(asyncio.Protocol):
         return not self._wire.ended
 
     async def _open(self, received: Received, socket: Socket) -> bool:
-        """A handshake takes no reply from the script, unless the next one refuses it."""
+        """A handshake takes no reply from the script, unless the next one refuses it.
+
+        That no route fits refuses a call, not a handshake: it has nothing yet that could fit.
+        """
         coming = self._stage.next_part(received)
-        if handshake_actions(coming) is None:
+        if coming.reply is NO_ROUTE or handshake_actions(coming) is None:
             socket.pong = coming.reply.pong
             return await socket.accept(received)
         call, part = self._begin(received)

@@ -130,6 +130,23 @@ class Reply:
     """Are a WebSocket's pings answered?"""
 
 
+NO_ROUTE = Reply(
+    path="none",
+    status=404,
+    body=Body(
+        {
+            "error": {
+                "message": "No route of the script fits this model and input.",
+                "type": "invalid_request_error",
+                "param": "model",
+                "code": "model_not_found",
+            }
+        }
+    ),
+)
+"""What a call gets that no branch fits."""
+
+
 @dataclass(frozen=True, slots=True)
 class Branch:
     """Replies for the calls that fit. None: whatever is asked."""

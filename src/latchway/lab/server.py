@@ -22,28 +22,13 @@ from latchway.lab.checked import load, parse
 from latchway.lab.connection import Connection
 from latchway.lab.play import Part
 from latchway.lab.reading import ScriptError
-from latchway.lab.script import Body, Reply, Script
+from latchway.lab.script import NO_ROUTE, Body, Reply, Script
 
 HOST = "127.0.0.1"
 """The loopback alone: a lab answers whoever asks, and does what a broken server does."""
 DEFAULT_PORT = 9001
 MAX_REMEMBERED = 10_000
 """Calls kept, the oldest forgotten: `latchway lab` may run for days."""
-
-NO_ROUTE = Reply(
-    path="none",
-    status=404,
-    body=Body(
-        {
-            "error": {
-                "message": "No route of the script fits this model and input.",
-                "type": "invalid_request_error",
-                "param": "model",
-                "code": "model_not_found",
-            }
-        }
-    ),
-)
 
 
 class Lab:
