@@ -3,8 +3,7 @@
 import os
 import sys
 
-import httpx
-from openai import OpenAI, OpenAIError
+from openai import OpenAI
 
 QUIET = ("response.created", "response.in_progress", "response.queued")
 QUIET += ("keepalive", "ping", "codex.keepalive", "codex.rate_limits")
@@ -29,7 +28,7 @@ def stream(url: str, key: str, request: dict) -> str:
                 saw_output = saw_output or kind not in QUIET  # a tool call is output, too
                 if kind == "response.output_text.delta":
                     print(event.delta, end="", flush=True)
-    except (OpenAIError, httpx.HTTPError, ValueError) as error:
+    except Exception as error:  # the SDK's, or its HTTP library's: httpx, or httpx2 since 3.0
         problem = f"{type(error).__name__} {getattr(error, 'body', None) or error}"
     raise RuntimeError(f"after_output={saw_output}: {problem[:300]}")
 

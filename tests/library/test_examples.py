@@ -28,6 +28,8 @@ CHARACTERS = 300
 
 PROGRAMS = {"sse": "stream_sse.py", "websocket": "stream_websocket.py"}
 
+NEEDS = {"sse": "openai", "websocket": "websockets"}
+
 SETTINGS = {
     "sse": (
         "with (", "OpenAI(", "max_retries=0", "timeout=30.0", "store=False", "stream=True",
@@ -88,6 +90,18 @@ def test_it_has_the_settings_that_matter(kind: str) -> None:
 def test_it_stands_without_the_library(kind: str) -> None:
     tree = ast.parse(text_of(ROOT / "examples" / PROGRAMS[kind]))
     assert "latchway_client" not in ast.dump(tree)
+
+
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_it_needs_one_package(kind: str) -> None:
+    """What that one needs in its turn changes: openai 3 has another HTTP library than openai 2."""
+    tree = ast.parse(text_of(ROOT / "examples" / PROGRAMS[kind]))
+    plain = {
+        name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names
+    }
+    parts = {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    needed = {name.partition(".")[0] for name in plain | parts} - sys.stdlib_module_names
+    assert needed == {NEEDS[kind]}
 
 
 @pytest.mark.parametrize("kind", PROGRAMS)
