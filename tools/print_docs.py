@@ -50,7 +50,9 @@ CODES_INTRO = """
 
 The code decides, never the error's `type` nor its message; an explicit `retryable` on the error
 wins over this list. A `response.failed` with a code that is not listed, or with none, is
-retryable; an `error` event is not.
+retryable; an `error` event is not. Retryable means here: by the gateway, on another route, which
+may have what this one lacks. Whether a client may send again is told by the `retryable` of its own
+error ([errors](errors.md)).
 
 """
 
@@ -91,9 +93,10 @@ it is false.
 
 An upstream's own failure keeps its own code, status and message. Over SSE its events, `error` and
 `response.failed`, pass unchanged: they have no `retryable` unless the upstream wrote one, and then
-nobody has said that another request is safe. [The rule](the-rule.md#codes-of-upstreams) has the
-codes that are known. This page has those of the gateway itself. How an error looks over HTTP, in a
-stream and on a socket: [http.md](http.md#errors).
+nobody has said that another request is safe. (The client library then goes by
+[its own list of codes](client.md#what-is-retryable).) This page has the codes of the gateway
+itself; [the rule](the-rule.md#codes-of-upstreams) has those of upstreams that are known to it. How
+an error looks over HTTP, in a stream and on a socket: [http.md](http.md#errors).
 
 ## All codes
 

@@ -35,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     listing = actions.add_parser("list", help="the newest first", description="The newest first.")
     listing.add_argument("--limit", type=_limit, default=LIST_DEFAULT, metavar="N")
     show = actions.add_parser("show", help="one of them, whole", description="One of them, whole.")
-    show.add_argument("id", metavar="ID")
+    show.add_argument("id", metavar="ID", help="a request id or a response id")
     for each in (listing, show):
         add_config(each, inner=True)
         add_json(each)
