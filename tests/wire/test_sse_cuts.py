@@ -112,7 +112,7 @@ def test_work_is_linear_in_the_bytes(
     stream: bytes, step: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counts each byte that is looked through for an end, or copied to be cut."""
-    blocks, comments, copied = Counted(sse._BLOCK_END), Counted(sse._LINE_END), 0
+    blocks, comments, copied = Counted(sse._BLOCK_END), Counted(sse._COMMENT_END), 0
     cut = Parser._cut
 
     def counted_cut(self: Parser, whole: bytes, searched: int) -> list[Frame]:
@@ -121,7 +121,7 @@ def test_work_is_linear_in_the_bytes(
         return cut(self, whole, searched)
 
     monkeypatch.setattr(sse, "_BLOCK_END", blocks)
-    monkeypatch.setattr(sse, "_LINE_END", comments)
+    monkeypatch.setattr(sse, "_COMMENT_END", comments)
     monkeypatch.setattr(Parser, "_cut", counted_cut)
     parser = Parser(PLENTY)
     for at in range(0, len(stream), step):
@@ -239,3 +239,27 @@ def test_a_recorded_stream_is_understood(path: Path) -> None:
     lifecycle = sum(frame.kind is Kind.LIFECYCLE for frame in frames)
     text = sum(frame.text_bytes for frame in frames)
     assert (lifecycle, frames[-1].kind, text) == WHAT_THEY_SAID[path.stem]
+
+
+UNITS = {
+    "a comment": b": hello\n",
+    "a block": b'event: x\ndata: {"a": 1}\n\n',
+    "a block without a name": b'data: {"a": 1}\n\n',
+    "a block of two lines": b'data: {"a":\ndata: 1}\n\n',
+    "a block with a strange line": b'id: 7\ndata: {"a": 1}\n\n',
+    "a block without data": b"event: x\n\n",
+}
+
+
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS.keys())
+def test_what_is_too_large_is_so_however_it_was_cut(unit: bytes, line_end: bytes) -> None:
+    stream = unit.replace(b"\n", line_end)
+    told = set()
+    for most in range(len(stream) - 4, len(stream) + 2):
+        whole = feed_all(Parser(most), [stream])
+        for at in range(1, len(stream)):
+            assert feed_all(Parser(most), [stream[:at], stream[at:]]) == whole, (most, at)
+        assert feed_all(Parser(most), [bytes([byte]) for byte in stream]) == whole, most
+        told.add(whole[1])
+    assert told == {True, False}

@@ -29,6 +29,8 @@ _NOT_PASSED = (b"id", b"retry")
 """Fields that would make a client remember something of an upstream that it never called."""
 
 _LINE_END = re.compile(rb"\r\n?|\n")
+_COMMENT_END = re.compile(rb"[\r\n]")
+"""Without the LF of a CRLF, which may come with the next read: so it never counts as too large."""
 _BLOCK_END = re.compile(rb"\n[\r\n]|\r\r")
 """A line end and the first byte of the next one; before that LF there may be a CR."""
 _USUAL_LF = re.compile(rb"(?:event: ([^\n]*)\n)?data: (\{[^\n]*)\n\n")
@@ -221,7 +223,7 @@ def _end(text: bytes | bytearray, start: int, searched: int) -> int:
     """Where the comment or block that begins at `start` ends; -1: it is not whole."""
     if start >= len(text):
         return -1
-    pattern = _LINE_END if text[start] == _COLON else _BLOCK_END
+    pattern = _COMMENT_END if text[start] == _COLON else _BLOCK_END
     found = pattern.search(text, max(start, searched))
     return found.end() if found else -1
 
