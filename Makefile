@@ -16,7 +16,7 @@ PROVEN := $(PROVEN),client/src/latchway_client/*
 CHECKED := src client tests tools bench examples site
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lock lock-splits mutants mutant mutate lint format docs site held defaults clients agents upstreams fuzz sim sim-long sim-bugs explore wheel relock bench profile bench-programs clean
+.PHONY: help run demo test lock lock-splits mutants mutant mutate lint format docs site held defaults clients agents upstreams fuzz sim sim-long sim-bugs explore wheel relock bench profile costs bench-programs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -105,6 +105,9 @@ bench: $(READY) bench-programs ## what a turn costs, beside other gateways; WORK
 profile: $(READY) bench-programs ## where a turn's time goes, by function; WORKLOADS=, TRANSPORT=
 	PYTHONPATH=tests $(BIN)/python -m bench.profile $(if $(WORKLOADS),--workloads '$(WORKLOADS)') \
 		$(if $(TRANSPORT),--transport '$(TRANSPORT)')
+
+costs: $(READY) bench-programs ## what each thing costs that is done for a turn, by itself
+	PYTHONPATH=tests $(BIN)/python -m bench.costs
 
 bench-programs: .bench/bin/upstream .bench/bin/load
 
