@@ -100,9 +100,9 @@ an error looks over HTTP, in a stream and on a socket: [http.md](http.md#errors)
 
 ## All codes
 
-`retryable`: *no* and *yes* are always so. *If not called*: yes, if no upstream was called for it.
-*By rule (b)*: yes, if the failure left nothing behind: it came before any event, the request is
-stateless, nothing was delivered or metered, and no replay was used.
+`retryable`: *no* and *yes* are always so. *If not called*, which is rule (a): yes, if no upstream
+was called for it. *By rule (b)*: yes, if the failure left nothing behind: it came before any event,
+the request is stateless, nothing was delivered or metered, and no replay was used.
 
 """
 

@@ -104,3 +104,11 @@ def test_the_configuration_may_stand_before_the_action(folder: Path, tmp_path: P
 
     assert latchway("keys", "--config", file, "list").stdout.split()
     assert latchway("keys", "list", "--config", file).stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("credit", "told"), [([], True), (["--credit", "1"], False), (["--unlimited"], False)]
+)
+def test_a_key_that_cannot_pay_says_how_it_can(folder: Path, credit: list[str], told: bool) -> None:
+    done = keys(folder, "create", "alice", *credit)
+    assert ("latchway keys credit alice USD" in done.stderr) is told

@@ -85,6 +85,8 @@ def _create(args: argparse.Namespace) -> None:
         f"key {args.name} of {owner}, credit {credit}; the secret is not shown again",
         file=sys.stderr,
     )
+    if not (args.credit or args.unlimited):
+        print(f"it can pay for nothing yet: latchway keys credit {args.name} USD", file=sys.stderr)
 
 
 def _list(args: argparse.Namespace) -> None:
