@@ -25,6 +25,12 @@ def test_a_call_that_is_not_whole_is_not_handed_out() -> None:
     assert not calls.acted_on
 
 
+def test_a_call_that_was_cut_off_is_not_handed_out() -> None:
+    calls = calls_of({**WEATHER, "arguments": '{"a', "status": "incomplete"})
+    assert calls.begun == ("call_1",)
+    assert calls.hand_out() == ()
+
+
 def test_a_call_is_handed_out_once_and_acted_on_from_there() -> None:
     calls = calls_of(WEATHER)
     (call,) = calls.hand_out()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from latchway.wire.frame import Kind
 from latchway.wire.meaning import KINDS
 from latchway_client import Class, Reading, class_of
-from latchway_client.events import CLASSES, is_metered, read
+from latchway_client.events import CLASSES, is_metered, read, written
 
 EVENTS: list[tuple[dict[str, Any], Class]] = [
     ({"type": "response.created"}, Class.LIFECYCLE),
@@ -51,12 +52,31 @@ def test_the_gateway_and_the_client_mean_the_same() -> None:
     assert {name: SAME[kind] for name, kind in KINDS.items()} == CLASSES
 
 
+NAMED: list[tuple[bytes, str, dict[str, Any]]] = [
+    (b"{}", "error", {"type": "error"}),
+    (b'{"type": null}', "response.completed", {"type": "response.completed"}),
+    (b'{"type": "ping"}', "response.completed", {"type": "ping"}),
+    (b'{"type": "server_error"}', "error", {"type": "error"}),
+    (b'{"type": "response.failed"}', "error", {"type": "response.failed"}),
+    (b'{"error": {"code": "x"}}', "error", {"type": "error", "error": {"code": "x"}}),
+]
+
+
+@pytest.mark.parametrize(("data", "name", "event"), NAMED)
+def test_the_json_has_the_type_unless_only_the_line_beside_it_tells_of_a_failure(
+    data: bytes, name: str, event: dict[str, Any]
+) -> None:
+    assert read(data, name) == event
+
+
 METERED: list[tuple[dict[str, Any], bool]] = [
     ({}, False),
     ({"response": {"usage": None}}, False),
     ({"response": {"usage": {"input_tokens": 0}}}, False),
     ({"response": {"usage": {"input_tokens": 1}}}, True),
     ({"usage": {"output_tokens": 1}}, True),
+    ({"usage": {"output_tokens": 10**400}}, True),
+    ({"usage": {"output_tokens": -1, "x": True, "y": "1"}}, False),
 ]
 
 
@@ -82,6 +102,27 @@ def test_no_event_makes_the_reading_raise(events: list[dict[str, Any]]) -> None:
     reading = Reading({})
     ends = [reading.take(event) for event in events]
     assert len(ends) == len(events)
+
+
+ABSURD: list[dict[str, Any]] = [
+    {"type": "error", "retry_after": 10**400},
+    {"type": "error", "status": 10**400},
+    {"type": "response.failed", "response": {"usage": {"input_tokens": 10**400}}},
+    {"type": "response.completed", "response": {"output": 5}},
+    {"type": "response.in_progress", "response": {"output": 5}},
+]
+
+
+@pytest.mark.parametrize("event", ABSURD)
+def test_absurd_values_do_not_either(event: dict[str, Any]) -> None:
+    Reading({}).take(event)
+
+
+def test_an_event_that_is_too_deep_to_be_written_has_its_type_alone() -> None:
+    deep: list[Any] = []
+    for _ in range(sys.getrecursionlimit()):
+        deep = [deep]
+    assert written({"type": "error", "x": deep}) == "error"
 
 
 def test_json_that_is_too_deep_is_text() -> None:

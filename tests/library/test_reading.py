@@ -75,6 +75,37 @@ def test_an_error_frame_may_carry_headers() -> None:
     assert failed({"type": "error", "headers": {"retry-after": 5}}).retry_after == 5.0
 
 
+def test_its_headers_have_a_request_id_and_the_servers_word() -> None:
+    headers = {"X-Request-Id": "req_a", "x-should-retry": "false"}
+    failure = failed({"type": "error", "code": "server_error", "headers": headers})
+    assert (failure.request_ids, failure.retryable) == (("req_a",), False)
+
+
+def test_each_level_of_a_failure_is_asked() -> None:
+    nested = {"type": "error", "error": {"message": "Busy."}, "response": {"error": {"code": "x"}}}
+    failure = failed({**nested, "code": "y", "retryable": False, "retry_after": 2})
+    assert (failure.code, failure.message) == ("x", "Busy.")
+    assert (failure.retryable, failure.retry_after) == (False, 2.0)
+
+
+def test_an_error_may_be_a_string() -> None:
+    assert failed({"type": "error", "error": "Busy."}).message == "Busy."
+
+
+def test_a_lifecycle_event_that_holds_output_is_output() -> None:
+    held = {"type": "response.in_progress", "response": {"output": [{"type": "message"}]}}
+    assert read(CREATED, held).saw_output
+    assert not read(CREATED, {**held, "response": {"output": []}}).saw_output
+
+
+def test_a_failure_that_holds_output_shows_that_the_work_was_done() -> None:
+    error = {"code": "server_error"}
+    busy = {"type": "response.failed", "response": {"error": error, "output": []}}
+    assert failed(busy).retryable is True
+    worked = {"type": "response.failed", "response": {"error": error, "output": [CALL]}}
+    assert failed(worked).retryable is False
+
+
 def test_the_excerpt_is_the_start_of_the_event_or_body() -> None:
     assert failed({"type": "error", "code": "é"}).excerpt == '{"type": "error", "code": "é"}'
     long = "x" * (EXCERPT_CHARACTERS + 1)

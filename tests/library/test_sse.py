@@ -54,6 +54,9 @@ ENDS = {
     b"\n": How.CLEAN_END,
     b'data: {"type":"a"}\n\n': How.CLEAN_END,
     b"data: [DONE]\n\n": How.CLEAN_END,
+    b": hi\n\n": How.CLEAN_END,
+    b'event: response.created\ndata: {"type":"resp': How.CLEAN_END,
+    b'\xef\xbb\xbfdata: {"type":"resp': How.CLEAN_END,
     b'{"error": {}}': How.NO_STREAM,
     b"<html>": How.NO_STREAM,
 }

@@ -19,6 +19,12 @@ def done(text: str, item: str = "msg_1", content: int = 0) -> dict[str, Any]:
     return {"type": "response.output_text.done", "text": text, **place}
 
 
+def nameless(event: dict[str, Any], output: int) -> dict[str, Any]:
+    """The same event of a server that gives its items no ids."""
+    rest = {name: value for name, value in event.items() if name != "item_id"}
+    return {**rest, "output_index": output}
+
+
 STREAMS: list[tuple[list[dict[str, Any]], str]] = [
     ([delta("Hel"), delta("lo")], "Hello"),
     ([delta("Hel"), delta("lo"), done("Hello")], "Hello"),
@@ -26,6 +32,7 @@ STREAMS: list[tuple[list[dict[str, Any]], str]] = [
     ([delta("a"), delta("b", content=1), delta("A"), delta("c", "msg_2")], "aAbc"),
     ([delta("a"), delta(None), {"type": "response.audio.delta", "delta": "x"}], "a"),
     ([{"type": "response.output_text.delta", "delta": "a"}], "a"),
+    ([nameless(done("a"), 0), nameless(delta("b"), 1), nameless(done("b"), 1)], "ab"),
 ]
 
 

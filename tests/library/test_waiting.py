@@ -27,6 +27,9 @@ SAID: list[tuple[dict[str, Any], dict[str, str], float | None]] = [
     ({}, {"retry-after": LATER, "date": DATE}, 40.0),
     ({}, {"retry-after": DATE, "date": LATER}, 0.0),
     ({}, {"retry-after": LATER}, None),
+    ({}, {"retry-after": LATER.replace("GMT", "+" + "9" * 20), "date": DATE}, None),
+    ({"retry_after": 10**400}, {}, None),
+    ({"error": {"message": "Busy."}, "retry_after": 3}, {}, 3.0),
     ({}, {"retry-after": "Mon, 30 Nov 2026 12:00:40", "date": DATE}, None),
 ]
 

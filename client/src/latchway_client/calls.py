@@ -40,9 +40,9 @@ class Calls:
             self._begun[item["call_id"]] = None
 
     def finish(self, item: Mapping[str, Any]) -> None:
-        """Note an item that is whole."""
-        if is_call(item):
-            self.begin(item)
+        """Note an item that is done. A call that was cut off in its arguments is not whole."""
+        self.begin(item)
+        if is_call(item) and item.get("status") != "incomplete":
             call_id = item["call_id"]
             said = text_of(item, "arguments") or text_of(item, "input") or ""
             self._whole.setdefault(

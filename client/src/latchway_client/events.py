@@ -9,12 +9,15 @@ Servers differ, so nothing here raises: a value of the wrong type counts as miss
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 Event = dict[str, Any]
 """One event, as the server's JSON has it."""
+
+_Said = TypeVar("_Said")
 
 
 class Class(StrEnum):
@@ -59,7 +62,8 @@ def class_of(event: Event) -> Class:
 
 
 def read(data: str | bytes, name: str = "") -> Event:
-    """An event from its JSON; `name`: the type that stands beside it, where the JSON has none.
+    """An event from its JSON. `name`: the type that stands beside it; it counts where the JSON has
+    none, and where it alone tells of a failure.
 
     What is no JSON object becomes an event without a type, which is output.
     """
@@ -70,26 +74,44 @@ def read(data: str | bytes, name: str = "") -> Event:
     if not isinstance(event, dict):
         text = data if isinstance(data, str) else data.decode(errors="replace")
         return {"type": "", "data": text}
-    if name:
-        event.setdefault("type", name)
+    tells = CLASSES.get(name) is Class.FAILURE and class_of(event) not in ENDS
+    if name and (tells or not isinstance(event.get("type"), str)):
+        event["type"] = name
     return event
 
 
 def written(event: Event) -> str:
-    """The event as JSON."""
-    return json.dumps(event, ensure_ascii=False)
+    """The event as JSON; what is nested too deeply to be written has its type alone."""
+    try:
+        return json.dumps(event, ensure_ascii=False)
+    except RecursionError:
+        return text_of(event, "type") or ""
 
 
-def error_of(event: Event) -> Mapping[str, Any]:
-    """The error of a failure: nested, in its response, or flat."""
-    nested = mapping_of(event, "error") or mapping_of(mapping_of(event, "response"), "error")
-    return nested or event
+def error_levels(event: Event) -> list[Mapping[str, Any]]:
+    """Where a failure may say something, the most precise first; the event's top is the last."""
+    nested = (mapping_of(mapping_of(event, "response"), "error"), mapping_of(event, "error"))
+    return [*(error for error in nested if error), event]
+
+
+def said(
+    event: Event, read: Callable[[Mapping[str, Any], str], _Said | None], name: str
+) -> _Said | None:
+    """What a failure says under that name, on the most precise level that says something."""
+    values = (read(level, name) for level in error_levels(event))
+    return next((value for value in values if value is not None), None)
 
 
 def mapping_of(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """That member if it is an object, else an empty one."""
     found = values.get(name)
     return found if isinstance(found, dict) else {}
+
+
+def items_of(values: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """The objects in that member, if it is a list."""
+    found = values.get(name)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def text_of(values: Mapping[str, Any], name: str) -> str | None:
@@ -105,7 +127,7 @@ def number_of(values: Mapping[str, Any], name: str) -> float | None:
     found = values.get(name)
     if isinstance(found, bool) or not isinstance(found, int | float):
         return None
-    return float(found) if 0 <= found < float("inf") else None
+    return float(found) if 0 <= found <= sys.float_info.max else None
 
 
 def flag_of(values: Mapping[str, Any], name: str) -> bool | None:
@@ -117,4 +139,9 @@ def flag_of(values: Mapping[str, Any], name: str) -> bool | None:
 def is_metered(event: Event) -> bool:
     """Does it count any token as used?"""
     usages = (mapping_of(mapping_of(event, "response"), "usage"), mapping_of(event, "usage"))
-    return any(number_of(usage, name) for usage in usages for name in usage)
+    return any(_counts(value) for usage in usages for value in usage.values())
+
+
+def _counts(value: object) -> bool:
+    """A figure that nobody can mean counts, too: it is no proof that nothing was used."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0

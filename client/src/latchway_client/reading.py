@@ -12,7 +12,15 @@ from typing import Any
 from latchway_client import events
 from latchway_client.calls import Calls
 from latchway_client.ends import Break, Failure, How, Result
-from latchway_client.events import Class, Event, class_of, mapping_of, text_of
+from latchway_client.events import (
+    Class,
+    Event,
+    class_of,
+    error_levels,
+    items_of,
+    mapping_of,
+    text_of,
+)
 from latchway_client.limits import EXCERPT_CHARACTERS
 from latchway_client.request import state_of
 from latchway_client.retryable import CLOSE_CODES, by_code, by_status
@@ -58,6 +66,8 @@ class Reading:
         self.response_id = text_of(response, "id") or self.response_id
         if kind is Class.OUTPUT:
             self._output(event)
+        elif kind is Class.LIFECYCLE and response.get("output"):
+            self.saw_output = True  # whoever reads the event has it
         elif kind is Class.RESULT:
             self.end = self._result(event)
         elif kind is Class.FAILURE:
@@ -86,9 +96,8 @@ class Reading:
 
     def _result(self, event: Event) -> Result:
         response = mapping_of(event, "response")
-        for item in response.get("output") or ():
-            if isinstance(item, dict):
-                self.calls.finish(item)
+        for item in items_of(response, "output"):
+            self.calls.finish(item)
         said = (text_of(event, "type"), text_of(response, "status") or "completed")
         return Result(
             status="completed" if said == COMPLETED else "incomplete",
@@ -100,22 +109,20 @@ class Reading:
         )
 
     def _failed(self, event: Event, how: How, stop: Break | None = None) -> Failure:
-        error = events.error_of(event)
-        for holder in (event, error):
-            self._know(text_of(holder, "request_id"))
         status = stop.status if stop else _status_of(event)
-        headers = {**self._headers, **_headers_in(event, error)}
-        message = text_of(error, "message") or (stop.message if stop else "no message")
+        headers = {**self._headers, **_headers_in(event)}
+        for request_id in (headers.get(REQUEST_ID), *_request_ids_in(event)):
+            self._know(request_id)
         return Failure(
             how=how,
             after_output=self.saw_output,
             text=self.text,
-            code=text_of(error, "code"),
-            message=message,
+            code=events.said(event, text_of, "code"),
+            message=_message_of(event) or (stop.message if stop else "no message"),
             status=status,
             close_code=stop.close_code if stop else None,
-            retryable=self._retryable(event, how, status, stop),
-            retry_after=retry_after(error, headers),
+            retryable=_retryable(event, how, status, stop, headers),
+            retry_after=retry_after(event, headers),
             request_ids=self.request_ids,
             response_id=self.response_id,
             acted_on=self.calls.acted_on,
@@ -123,30 +130,36 @@ class Reading:
             excerpt=_excerpt(event, stop),
         )
 
-    def _retryable(
-        self, event: Event, how: How, status: int | None, stop: Break | None
-    ) -> bool | None:
-        """The first that says something; docs/client.md has this table."""
-        error = events.error_of(event)
-        said = events.flag_of(error, "retryable")
-        if said is None:
-            said = _should_retry(self._headers)
-        if said is not None:
-            return said
-        if events.is_metered(event) or _is_response(event):
-            return False
-        coded = by_code(text_of(error, "code"))
-        if coded is not None:
-            return coded
-        if how is How.NOT_CONNECTED:
-            return True
-        if stop is not None and stop.close_code is not None:
-            return CLOSE_CODES.get(stop.close_code)
-        return by_status(status)
-
     def _know(self, request_id: str | None) -> None:
         if request_id and request_id not in self.request_ids:
             self.request_ids += (request_id,)
+
+
+def _retryable(
+    event: Event, how: How, status: int | None, stop: Break | None, headers: Mapping[str, str]
+) -> bool | None:
+    """The first that says something; docs/client.md has this table."""
+    said = events.said(event, events.flag_of, "retryable")
+    if said is None:
+        said = {"true": True, "false": False}.get(headers.get(SHOULD_RETRY, "").lower())
+    if said is not None:
+        return said
+    if _was_done(event):
+        return False
+    coded = by_code(events.said(event, text_of, "code"))
+    if coded is not None:
+        return coded
+    if how is How.NOT_CONNECTED:
+        return True
+    if stop is not None and stop.close_code is not None:
+        return CLOSE_CODES.get(stop.close_code)
+    return by_status(status)
+
+
+def _was_done(event: Event) -> bool:
+    """Does the failure show that the model has worked?"""
+    has_output = bool(mapping_of(event, "response").get("output"))
+    return has_output or events.is_metered(event) or _is_response(event)
 
 
 def _is_response(event: Event) -> bool:
@@ -159,14 +172,19 @@ def _status_of(event: Event) -> int | None:
     return None if found is None else int(found)
 
 
-def _headers_in(event: Event, error: Mapping[str, Any]) -> dict[str, str]:
+def _headers_in(event: Event) -> dict[str, str]:
     """Headers that a WebSocket's error frame carries, at the top or in its error."""
-    given = {**mapping_of(event, "headers"), **mapping_of(error, "headers")}
-    return {name.lower(): str(value) for name, value in given.items()}
+    carried = [mapping_of(level, "headers") for level in reversed(error_levels(event))]
+    return {name.lower(): str(value) for each in carried for name, value in each.items()}
 
 
-def _should_retry(headers: Mapping[str, str]) -> bool | None:
-    return {"true": True, "false": False}.get(headers.get(SHOULD_RETRY, ""))
+def _request_ids_in(event: Event) -> list[str | None]:
+    return [text_of(level, "request_id") for level in reversed(error_levels(event))]
+
+
+def _message_of(event: Event) -> str | None:
+    """Some servers have a string in place of the error."""
+    return events.said(event, text_of, "message") or text_of(event, "error")
 
 
 def _excerpt(event: Event, stop: Break | None) -> str:

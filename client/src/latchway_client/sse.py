@@ -17,6 +17,10 @@ COMMENT = b":"
 """Some servers send their keep-alive comments as data; JSON never begins so."""
 
 
+BEGINS = tuple(mark + begin for mark in (b"", BOM) for begin in (b":", b"data:", b"event:", b"id:"))
+"""How a stream begins, also one that ended before its first event was whole."""
+
+
 class SseReader:
     """One body. `done`: nothing of it counts any more."""
 
@@ -47,7 +51,7 @@ class SseReader:
     def end(self) -> Break:
         """What it means that the body ends here, without a terminal event."""
         body = self._body.decode(errors="replace")
-        if self._found or self.done or not body.strip():
+        if self._found or self.done or not body.strip() or self._body.startswith(BEGINS):
             return Break(How.CLEAN_END, "the body ended without a terminal event")
         message = "status 200, but the body is no event stream"
         return Break(How.NO_STREAM, message, status=200, body=body)

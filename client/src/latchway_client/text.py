@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from latchway_client.events import Event, text_of
+from latchway_client.events import Event, items_of, text_of
 
 
 class Text:
-    """Parts by item and place, in the order in which they began.
+    """Parts by item and place, in the order in which they began. Where the item has no id, its
+    place in the output tells it from others.
 
     A delta adds to its part; the part's `done` has all of it, for servers that send no deltas.
     """
@@ -30,7 +31,8 @@ class Text:
         return "".join("".join(part) for part in self._parts.values())
 
     def _part(self, event: Event) -> list[str]:
-        place = (str(event.get("item_id")), str(event.get("content_index")))
+        item = text_of(event, "item_id") or f"output {event.get('output_index')}"
+        place = (item, str(event.get("content_index")))
         return self._parts.setdefault(place, [])
 
 
@@ -40,11 +42,7 @@ def output_text(response: Mapping[str, Any]) -> str:
 
 
 def _parts(response: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for item in _dicts(response.get("output")):
-        for part in _dicts(item.get("content")):
+    for item in items_of(response, "output"):
+        for part in items_of(item, "content"):
             if part.get("type") == "output_text":
                 yield part
-
-
-def _dicts(values: object) -> list[dict[str, Any]]:
-    return [each for each in values if isinstance(each, dict)] if isinstance(values, list) else []

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any
 
-from latchway_client.events import number_of
+from latchway_client.events import Event, number_of, said
 
 
-def retry_after(error: Mapping[str, Any], headers: Mapping[str, str]) -> float | None:
+def retry_after(event: Event, headers: Mapping[str, str]) -> float | None:
     """Seconds; None where the server does not say."""
-    said = number_of(error, "retry_after")
-    if said is not None:
-        return said
+    in_error = said(event, number_of, "retry_after")
+    if in_error is not None:
+        return in_error
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
@@ -39,6 +38,6 @@ def _between(earlier: str | None, later: str | None) -> float | None:
     try:
         dates = [parsedate_to_datetime(each or "") for each in (earlier, later)]
         seconds = (dates[1] - dates[0]).total_seconds()
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
     return max(seconds, 0.0)
