@@ -9,9 +9,10 @@ from collections.abc import Callable
 import pytest
 
 from harness.garbage import leftovers
-from harness.gateway import Gateway
+from harness.gateway import Gateway, body
 from harness.transport import MemoryTransport
 from harness.upstreams import created, text
+from latchway.settings import LimitSettings
 
 
 def answered(gateway: Gateway) -> MemoryTransport:
@@ -31,11 +32,25 @@ def upgraded(gateway: Gateway) -> MemoryTransport:
     return peer.transport
 
 
-@pytest.mark.parametrize("client", [answered, cut_off, upgraded])
+def refused(gateway: Gateway) -> MemoryTransport:
+    peer = gateway.connect()
+    peer.post(b'{"model":"m","model":"m"}')
+    peer.post(b"{")
+    return peer.transport
+
+
+def refused_on_a_socket(gateway: Gateway) -> MemoryTransport:
+    peer = gateway.socket()
+    peer.create(model="m", input="hi", tools="none")
+    peer.create(model="m", input="x" * gateway.settings.limits.request_bytes)
+    return peer.transport
+
+
+@pytest.mark.parametrize("client", [answered, cut_off, upgraded, refused, refused_on_a_socket])
 def test_a_connection_that_has_ended_leaves_the_collector_nothing(
     client: Callable[[Gateway], MemoryTransport],
 ) -> None:
-    gateway = Gateway()
+    gateway = Gateway(limits=LimitSettings(request_bytes=1000))
     serve_and_part(gateway, client)  # what is made once is made now
     with leftovers() as left:
         serve_and_part(gateway, client)
@@ -48,6 +63,25 @@ def serve_and_part(gateway: Gateway, client: Callable[[Gateway], MemoryTransport
     transport.set_protocol(asyncio.Protocol())  # as a real transport lets go of it
     gateway.clock.advance()
     gateway.upstreams.calls.clear()
+
+
+PAGES = {
+    "made at once": ("/v1/models/none", "GET", None, "model_not_found"),
+    "made beside the loop": ("/v1/requests/none", "GET", None, "not_found"),
+    "asked of a route": ("/v1/responses/input_tokens", "POST", body(), "stream_read_error"),
+}
+
+
+@pytest.mark.parametrize(("path", "method", "sent", "code"), PAGES.values(), ids=PAGES)
+def test_why_there_is_no_page_is_not_left_to_the_collector(
+    path: str, method: str, sent: bytes | None, code: str
+) -> None:
+    gateway = Gateway()
+    gateway.upstreams.kept = "reset"
+    with leftovers() as left:
+        answer = gateway.page(path, method, sent)
+    assert answer.code == code
+    assert not {"RequestFault", "Incoming", "HttpConnection"} & set(left)
 
 
 LARGE = 1 << 20

@@ -98,15 +98,8 @@ class App:
 
     def _answer_turn(self, connection: HttpConnection, incoming: Incoming) -> None:
         request_id = self.new_id()
-        fault, request = incoming.refusal, None
-        if fault is None:
-            try:
-                request = self.read(
-                    incoming.body, incoming.headers, websocket=False,
-                    compacts=incoming.path == COMPACT,
-                )  # fmt: skip
-            except RequestFault as refusal:
-                fault = refusal
+        request = self._asked(incoming)
+        fault = incoming.refusal
         client = HttpClient(
             connection,
             request_id,
@@ -127,6 +120,18 @@ class App:
             lambda: connection.answer_ended(client.close),
         )
         connection.turn_begins(client, driver)
+
+    def _asked(self, incoming: Incoming) -> Request | None:
+        """None: it is refused. The fault that says so is not kept: it has all frames down to where
+        it was raised, and one of them would have it, a cycle with a whole body in it."""
+        if incoming.refusal is not None:
+            return None
+        try:
+            compacts = incoming.path == COMPACT
+            return self.read(incoming.body, incoming.headers, websocket=False, compacts=compacts)
+        except RequestFault as fault:
+            incoming.refuse(fault.code, fault.message, fault.param)
+            return None
 
     def read(
         self, body: bytes, headers: dict[str, str], *, websocket: bool, compacts: bool = False

@@ -188,10 +188,11 @@ async def _passed(
     app: App, connection: HttpConnection, incoming: Incoming, question: Question
 ) -> None:
     try:
-        page: Page | RequestFault = await _page(app, question)
+        page = await _page(app, question)
     except RequestFault as fault:
-        page = fault
-    pages.write(app, connection, incoming, page)
+        pages.write(app, connection, incoming, fault)
+    else:
+        pages.write(app, connection, incoming, page)
 
 
 async def _page(app: App, question: Question) -> Page:

@@ -229,12 +229,12 @@ async def _beside(
 
 
 def _made(app: App, incoming: Incoming, row: Path, match: re.Match[str]) -> Page | RequestFault:
-    """The page, or why there is none."""
+    """The page, or why there is none: without its frames, of which one would have it again."""
     assert row.page is not None
     try:
         return row.page(app, incoming, match)
     except RequestFault as fault:
-        return fault
+        return fault.with_traceback(None)
     except LedgerFault as fault:
         return RequestFault("ledger_unavailable", f"Not known now: {fault}.")
 

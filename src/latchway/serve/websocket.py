@@ -182,9 +182,10 @@ class SocketConnection(asyncio.Protocol):
             self._refuse(RequestFault(AGE_CODE, ""), create.stream_id, close=POLICY)
             return
         barred = app.barred(self._key)
+        if create.fault is not None:
+            self._refuse(create.fault, create.stream_id)
+            return
         try:
-            if create.fault is not None:
-                raise create.fault
             request = app.read(create.message, self._headers, websocket=True)
         except RequestFault as fault:
             self._refuse(fault, create.stream_id)
