@@ -124,3 +124,16 @@ def test_every_event_is_given_those_of_a_failed_request_too(kind: str) -> None:
     types = [event["type"] for event in events]
     assert types.count("response.created") == 2
     assert types[-1] == "response.completed"
+
+
+CLIENTS = (SseClient, AsyncSseClient, WebSocketClient, AsyncWebSocketClient)
+
+
+@pytest.mark.parametrize("kind", CLIENTS)
+@pytest.mark.parametrize("key", ["secret\n", " secret", "secr\u00e9t"])
+def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(
+    kind: Callable[[str, str], object], key: str
+) -> None:
+    with pytest.raises(ValueError, match="cannot carry") as refused:
+        kind("http://127.0.0.1:1/v1", key)
+    assert "secr" not in str(refused.value)

@@ -6,14 +6,17 @@ import asyncio
 from typing import Any
 
 import pytest
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, ConnectionClosedError, ConnectionClosedOK
+from websockets.frames import Close
 
 from lab.harness import Running, running
-from latchway_client import AsyncWebSocketClient, TurnFailed, WebSocketClient
+from latchway_client import AsyncWebSocketClient, How, TurnFailed, WebSocketClient
+from latchway_client.websocket import broken_by
 from library.asking import asked
 
 WHOLE: dict[str, Any] = {"events": ["created", {"completed": {}}]}
 FAILED: dict[str, Any] = {"events": ["created", {"failed": "server_error"}]}
+HALF: dict[str, Any] = {"events": ["created", "silence"]}
 LIMITED: dict[str, Any] = {"events": ["created", {"incomplete": {"reason": "x"}}]}
 CLOSES: dict[str, Any] = {"events": ["created", {"completed": {}}, {"close": 1001}]}
 
@@ -86,5 +89,62 @@ def test_the_handshake_has_the_key_and_the_callers_headers() -> None:
     assert call.json["type"] == "response.create"
 
 
-def test_a_secure_address_stays_secure() -> None:
-    assert WebSocketClient("https://127.0.0.1/v1/", "key")._url == "wss://127.0.0.1/v1/responses"
+URLS = {
+    "https://127.0.0.1/v1/": "wss://127.0.0.1/v1/responses",
+    "ws://http.example/v1": "ws://http.example/v1/responses",
+    "wss://http.example/v1": "wss://http.example/v1/responses",
+}
+
+
+@pytest.mark.parametrize("base_url", URLS)
+def test_the_scheme_alone_is_changed(base_url: str) -> None:
+    assert WebSocketClient(base_url, "key")._url == URLS[base_url]
+
+
+def test_a_second_turn_waits_for_the_end_of_the_first() -> None:
+    with running([HALF, WHOLE]) as lab, WebSocketClient(url_of(lab), "key") as client:
+        with client.stream(**asked({})) as first:
+            next(iter(first))
+            with pytest.raises(RuntimeError, match="still open"):
+                client.send(**asked({}))
+        assert turn(client) == "completed"
+
+
+def test_so_does_that_of_an_async_one() -> None:
+    async def two_turns(url: str) -> None:
+        async with AsyncWebSocketClient(url, "key") as client:
+            async with client.stream(**asked({})) as first:
+                await anext(aiter(first))
+                with pytest.raises(RuntimeError, match="still open"):
+                    await client.send(**asked({}))
+            assert await async_turn(client) == "completed"
+
+    with running([HALF, WHOLE]) as lab:
+        asyncio.run(two_turns(url_of(lab)))
+
+
+def test_a_turn_that_has_its_result_stands_in_nobodys_way() -> None:
+    with running([WHOLE, WHOLE]) as lab, WebSocketClient(url_of(lab), "key") as client:
+        with client.stream(**asked({})) as first:
+            assert len(list(first)) == 2
+            assert turn(client) == "completed"
+        assert sockets(lab) == 1
+
+
+THEIRS = ConnectionClosedOK(Close(1000, "bye"), Close(1000, ""), True)
+ONE_SIDED = ConnectionClosedOK(Close(1000, "bye"), None)
+ECHOED = ConnectionClosedError(Close(1007, ""), Close(1007, "no UTF-8"), False)
+NO_CLOSE = ConnectionClosedError(None, None)
+FAULTS: list[tuple[Exception, How, int | None]] = [
+    (THEIRS, How.CLOSED, 1000),
+    (ONE_SIDED, How.CLOSED, 1000),
+    (ECHOED, How.BROKEN, None),
+    (NO_CLOSE, How.BROKEN, None),
+    (TimeoutError(), How.TIMED_OUT, None),
+]
+
+
+@pytest.mark.parametrize(("fault", "how", "code"), FAULTS)
+def test_what_a_fault_means(fault: Exception, how: How, code: int | None) -> None:
+    stop = broken_by(fault)
+    assert (stop.how, stop.close_code) == (how, code)

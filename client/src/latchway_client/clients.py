@@ -29,6 +29,14 @@ def ignore(event: Event) -> None:
     """What is done with events where nobody asks for them."""
 
 
+def checked(key: str) -> str:
+    """The key, if a header can carry it. Here and not later: whoever refuses a header shows it, and
+    a key in an exception soon stands in a log."""
+    if not key.isascii() or not key.isprintable() or key != key.strip():
+        raise ValueError("the key holds what a header cannot carry, such as the end of a line")
+    return key
+
+
 class Client(ABC):
     """One turn at a time, over one transport."""
 

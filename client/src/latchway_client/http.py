@@ -17,7 +17,7 @@ from typing import Any
 
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI, OpenAI, OpenAIError
 
-from latchway_client.clients import AsyncClient, Client
+from latchway_client.clients import AsyncClient, Client, checked
 from latchway_client.ends import Break, How
 from latchway_client.events import Event
 from latchway_client.limits import TIMEOUT_SECONDS
@@ -52,6 +52,7 @@ class SseClient(Client):
         sdk: OpenAI | None = None,
     ) -> None:
         made = sdk or OpenAI(base_url=base_url, api_key=api_key, timeout=timeout)
+        checked(made.api_key)
         self._own = made if sdk is None else None
         self._sdk = made.with_options(max_retries=0)
 
@@ -93,6 +94,7 @@ class AsyncSseClient(AsyncClient):
         sdk: AsyncOpenAI | None = None,
     ) -> None:
         made = sdk or AsyncOpenAI(base_url=base_url, api_key=api_key, timeout=timeout)
+        checked(made.api_key)
         self._own = made if sdk is None else None
         self._sdk = made.with_options(max_retries=0)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import AsyncExitStack, ExitStack
 from typing import Any, TypedDict, Unpack
@@ -15,10 +16,11 @@ from typing import Any, TypedDict, Unpack
 from websockets.asyncio.client import ClientConnection as AsyncConnection
 from websockets.asyncio.client import connect as async_connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.frames import Close
 from websockets.protocol import State
 from websockets.sync.client import ClientConnection, connect
 
-from latchway_client.clients import AsyncClient, Client
+from latchway_client.clients import AsyncClient, Client, checked
 from latchway_client.ends import Break, How, Result
 from latchway_client.events import Event, read
 from latchway_client.limits import CLOSE_SECONDS, EVENT_TIMEOUT_SECONDS, TIMEOUT_SECONDS
@@ -48,14 +50,24 @@ class _Address:
         timeout: float = TIMEOUT_SECONDS,
         event_timeout: float = EVENT_TIMEOUT_SECONDS,
     ) -> None:
-        self._url = base_url.replace("http", "ws", 1).rstrip("/") + "/responses"
+        self._url = re.sub("^http", "ws", base_url).rstrip("/") + "/responses"
         self._options: dict[str, Any] = {
-            "additional_headers": {**(headers or {}), "Authorization": f"Bearer {api_key}"},
+            "additional_headers": {
+                **(headers or {}),
+                "Authorization": f"Bearer {checked(api_key)}",
+            },
             "open_timeout": timeout,
             "close_timeout": CLOSE_SECONDS,
             "max_size": None,
         }
         self._event_timeout = event_timeout
+        self._running: Reading | None = None
+
+    def _begin(self, reading: Reading) -> None:
+        """One turn at a time: the events of two on one socket could not be told apart."""
+        if self._running is not None and self._running.end is None:
+            raise RuntimeError("another turn of this client is still open: make a client for each")
+        self._running = reading
 
 
 class WebSocketClient(_Address, Client):
@@ -79,6 +91,7 @@ class WebSocketClient(_Address, Client):
         self.close()
 
     def _events(self, request: dict[str, Any], reading: Reading) -> Generator[Event, None, None]:
+        self._begin(reading)
         try:
             socket = self._connected(reading)
             socket.send(created(request))
@@ -88,6 +101,7 @@ class WebSocketClient(_Address, Client):
             raise broken_by(fault) from fault
         finally:
             if not isinstance(reading.end, Result):
+                self._running = None
                 self.close()
 
     def _connected(self, reading: Reading) -> ClientConnection:
@@ -124,6 +138,7 @@ class AsyncWebSocketClient(_Address, AsyncClient):
     async def _events(
         self, request: dict[str, Any], reading: Reading
     ) -> AsyncGenerator[Event, None]:
+        self._begin(reading)
         try:
             socket = await self._connected(reading)
             await socket.send(created(request))
@@ -135,6 +150,7 @@ class AsyncWebSocketClient(_Address, AsyncClient):
             raise broken_by(fault) from fault
         finally:
             if not isinstance(reading.end, Result):
+                self._running = None
                 await self.close()
 
     async def _connected(self, reading: Reading) -> AsyncConnection:
@@ -176,9 +192,17 @@ def not_connected(fault: Exception) -> Break:
 
 def broken_by(fault: Exception) -> Break:
     """What a fault on an open socket means for the turn."""
-    if isinstance(fault, ConnectionClosed) and fault.rcvd is not None:
-        reason = fault.rcvd.reason or "no reason given"
-        message = f"the server closed the socket with {fault.rcvd.code}: {reason}"
-        return Break(How.CLOSED, message, close_code=fault.rcvd.code)
+    close = close_of(fault)
+    if close is not None:
+        message = f"the server closed the socket with {close.code}: {close.reason or 'no reason'}"
+        return Break(How.CLOSED, message, close_code=close.code)
     how = How.TIMED_OUT if isinstance(fault, TimeoutError) else How.BROKEN
     return Break(how, f"{type(fault).__name__}: {fault}")
+
+
+def close_of(fault: Exception) -> Close | None:
+    """The server's own close frame. One that answers ours, which is sent when what came cannot be
+    read, is not."""
+    if not isinstance(fault, ConnectionClosed) or fault.rcvd_then_sent is False:
+        return None
+    return fault.rcvd
