@@ -58,6 +58,17 @@ def test_an_attempt_that_is_over_leaves_the_collector_nothing(answer: bytes) -> 
     play(main)
 
 
+def test_an_attempt_that_is_left_while_it_connects_leaves_the_collector_nothing() -> None:
+    async def main() -> None:
+        async with world(always(stream(COMPLETED))) as here:
+            with leftovers() as left:
+                here.upstreams.open(1, PLACE, request(), Ear().tell).drop()
+                await turns_of_the_loop()
+            assert left == []
+
+    play(main)
+
+
 def test_an_answer_carries_what_may_reach_the_client_and_no_more() -> None:
     body = b'{"error":{"code":401,"message":"wrong key: %b"}}' % KEY.encode()
     fields = {

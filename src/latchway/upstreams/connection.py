@@ -260,8 +260,9 @@ class Connection(asyncio.Protocol):
         self._keeper.forget(self)
         if self._drain_timer is not None:
             self._drain_timer.cancel()
-        if self._dialling is not None:
-            self._dialling.cancel()
+        dialling, self._dialling = self._dialling, None
+        if dialling is not None:
+            dialling.cancel()
         if self._transport is not None:
             self._transport.abort()
 
