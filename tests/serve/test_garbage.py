@@ -84,6 +84,24 @@ def test_why_there_is_no_page_is_not_left_to_the_collector(
     assert not {"RequestFault", "Incoming", "HttpConnection"} & set(left)
 
 
+def test_a_page_that_nobody_waits_for_any_more_leaves_the_collector_nothing() -> None:
+    async def ask_and_leave(gateway: Gateway) -> None:
+        peer = gateway.connect()
+        peer.request("POST", "/v1/responses/input_tokens", body())
+        peer.transport.leave()
+        await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
+        peer.transport.set_protocol(asyncio.Protocol())
+
+    async def main() -> list[str]:
+        gateway = Gateway()
+        await ask_and_leave(gateway)
+        with leftovers() as left:
+            await ask_and_leave(gateway)
+        return left
+
+    assert asyncio.run(main()) == []
+
+
 LARGE = 1 << 20
 
 

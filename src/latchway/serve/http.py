@@ -182,6 +182,8 @@ class HttpConnection(asyncio.Protocol):
         self._task.add_done_callback(self._page_made)
 
     def _page_made(self, task: asyncio.Task[None]) -> None:
+        if self._task is task:  # else the next page is being made already
+            self._task = None
         fault = None if task.cancelled() else task.exception()
         if fault is not None:
             self.on_fault(fault)
