@@ -18,12 +18,14 @@ WHOLE: dict[str, Any] = {"events": ["created", {"completed": {}}]}
 FAILED: dict[str, Any] = {"events": ["created", {"failed": "server_error"}]}
 HALF: dict[str, Any] = {"events": ["created", "silence"]}
 LIMITED: dict[str, Any] = {"events": ["created", {"incomplete": {"reason": "x"}}]}
+TWICE: dict[str, Any] = {"events": ["created", {"completed": {}}, {"completed": {}}]}
 CLOSES: dict[str, Any] = {"events": ["created", {"completed": {}}, {"close": 1001}]}
 
 KEPT = {
     "after a result": (WHOLE, 1),
     "after an incomplete one": (LIMITED, 1),
     "after a failure": (FAILED, 2),
+    "after a result that came twice": (TWICE, 2),
     "after the server closed it": (CLOSES, 2),
 }
 
@@ -44,6 +46,8 @@ def test_a_socket_is_kept_after_a_result_alone(name: str) -> None:
         if first is CLOSES and client._socket is not None:
             with pytest.raises(ConnectionClosed):
                 client._socket.recv()
+        if first is TWICE and client._socket is not None:
+            assert client._socket.ping().wait()  # its answer comes behind all that was sent
         assert turn(client) == "completed"
         assert sockets(lab) == wanted
 
@@ -58,6 +62,8 @@ def test_so_is_an_async_one(name: str) -> None:
             if first is CLOSES and client._socket is not None:
                 with pytest.raises(ConnectionClosed):
                     await client._socket.recv()
+            if first is TWICE and client._socket is not None:
+                await (await client._socket.ping())
             assert await async_turn(client) == "completed"
 
     with running([first, WHOLE]) as lab:

@@ -1,7 +1,8 @@
 """Turns over a WebSocket, on `websockets`: one `response.create`, then its events.
 
-The socket is kept for the next turn only after a result. After a failure, or a turn that the
-application left, what is still on its way could not be told from the next turn's events.
+The socket is kept for the next turn only after a result, and used only if nothing has come behind
+it. After a failure, or a turn that the application left, what is still on its way could not be told
+from the next turn's events.
 """
 
 from __future__ import annotations
@@ -104,15 +105,28 @@ class WebSocketClient(_Address, Client):
                 self._running = None
                 self.close()
 
+    def _kept(self) -> ClientConnection | None:
+        """The socket of an earlier turn, if nothing lies on it that the next would take as its."""
+        socket = self._socket
+        if socket is None or socket.state is not State.OPEN:
+            return None
+        try:
+            socket.recv(timeout=0)
+        except FAULTS as fault:
+            return socket if isinstance(fault, TimeoutError) else None
+        return None
+
     def _connected(self, reading: Reading) -> ClientConnection:
-        if self._socket is None or self._socket.state is not State.OPEN:
+        socket = self._kept()
+        if socket is None:
             self.close()
             try:
-                self._socket = self._open.enter_context(connect(self._url, **self._options))
+                opening = connect(self._url, **self._options)
+                socket = self._socket = self._open.enter_context(opening)
             except FAULTS as fault:
                 raise not_connected(fault) from fault
-        reading.answered(told(self._socket))
-        return self._socket
+        reading.answered(told(socket))
+        return socket
 
 
 class AsyncWebSocketClient(_Address, AsyncClient):
@@ -153,16 +167,29 @@ class AsyncWebSocketClient(_Address, AsyncClient):
                 self._running = None
                 await self.close()
 
+    async def _kept(self) -> AsyncConnection | None:
+        """The socket of an earlier turn, if nothing lies on it that the next would take as its."""
+        socket = self._socket
+        if socket is None or socket.state is not State.OPEN:
+            return None
+        try:
+            async with asyncio.timeout(0):
+                await socket.recv()
+        except FAULTS as fault:
+            return socket if isinstance(fault, TimeoutError) else None
+        return None
+
     async def _connected(self, reading: Reading) -> AsyncConnection:
-        if self._socket is None or self._socket.state is not State.OPEN:
+        socket = await self._kept()
+        if socket is None:
             await self.close()
             try:
                 opening = async_connect(self._url, **self._options)
-                self._socket = await self._open.enter_async_context(opening)
+                socket = self._socket = await self._open.enter_async_context(opening)
             except FAULTS as fault:
                 raise not_connected(fault) from fault
-        reading.answered(told(self._socket))
-        return self._socket
+        reading.answered(told(socket))
+        return socket
 
 
 def created(request: Mapping[str, Any]) -> str:
