@@ -44,9 +44,9 @@ CLOSING_SECONDS = 5.0
 taken."""
 
 YOUNG_OBJECTS = 10_000
-"""New ones at which the collector looks for cycles; Python's own limit is 700. Turns leave none, nor
-do connections (one that breaks the WebSocket protocol leaves a few), and a hundred turns in flight,
-which it would look through again and again, have fewer."""
+"""New ones at which the collector looks for cycles; Python's own limit is 700. Turns leave none,
+nor do connections (one that breaks the WebSocket protocol leaves a few), and a hundred turns in
+flight, which it would look through again and again, have fewer."""
 
 DONE, FAILED = 0, 1
 
