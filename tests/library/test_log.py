@@ -26,6 +26,10 @@ LINES = [
         "response resp_1, request req_a, req_b",
     ),
     (replace(RESULT, request_ids=()), "turn completed, response resp_1, request None"),
+    (
+        replace(RESULT, response_id="r\nturn completed", request_ids=("a\x1b[2J",)),
+        "turn completed, response r?turn completed, request a?[2J",
+    ),
 ]
 
 

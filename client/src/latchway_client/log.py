@@ -16,14 +16,14 @@ logger = logging.getLogger("latchway_client")
 
 def ended(end: Result | Failure) -> None:
     """A turn has ended."""
-    ids = (end.response_id, ", ".join(end.request_ids) or None)
+    ids = (_in_line(end.response_id), _in_line(", ".join(end.request_ids) or None))
     if isinstance(end, Result):
         logger.info("turn %s, response %s, request %s", end.status, *ids)
     else:
         logger.warning(
             "turn failed: %s, code %s, status %s, after_output=%s, response %s, request %s",
             end.how,
-            end.code,
+            _in_line(end.code),
             end.status,
             end.after_output,
             *ids,
@@ -34,3 +34,8 @@ def decided(decision: Decision) -> None:
     """A failed turn is sent again, or not."""
     answer = "allowed" if decision.allowed else "refused"
     logger.info("new request %s: %s (%s)", answer, decision.reason, decision.sentence)
+
+
+def _in_line(text: str | None) -> str | None:
+    """What a server says must not end the line, and begin one of its own."""
+    return text and "".join(char if char.isprintable() else "?" for char in text)
