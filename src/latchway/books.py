@@ -10,9 +10,9 @@ from functools import partial
 from latchway.ledger import bill, reservation
 from latchway.log import record as records
 from latchway.log.metrics import Metrics
-from latchway.ports import Clock, Closing, Key, Ledger, Log, Opening, Routes, Upstreams
+from latchway.ports import Client, Clock, Closing, Key, Ledger, Log, Opening, Routes, Upstreams
 from latchway.settings import Settings
-from latchway.sight import Sight, Tell
+from latchway.sight import Sight
 from latchway.turn import commands as do
 from latchway.values import Value, replace
 from latchway.wire.marks import mark
@@ -91,12 +91,12 @@ class Books:
         assert self._money is not None
         self._bill = records.Bill(reserved=self._money.reserved)
 
-    def noting(self, route: str, tell: Tell) -> Tell:
-        """What `route` is to tell, so that what it makes in the background is known at once."""
+    def noting(self, route: str, client: Client) -> Client:
+        """The client, so that what `route` makes in the background is known before it is told."""
         if not self._asked.request.background:
-            return tell
+            return client
         remember = partial(self._ports.ledger.remember, self._asked.key.owner, route)
-        return Sight(remember, tell).hear
+        return Sight(remember, client)
 
     def let_go(self) -> Asked:
         """An event was delivered, so there will be no other attempt (R1.2): the request's bytes,

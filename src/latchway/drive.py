@@ -218,9 +218,9 @@ class Driver:
 
     def _open(self, command: do.Open) -> None:
         failpoints.hit(f"attempt_{command.attempt}")
-        place, request = command.place, self.asked.request
-        tell = self._books.noting(place.route, self._tell_upstream)
-        self._call = self.ports.upstreams.open(command.attempt, place, request, tell)
+        place, request, upstreams = command.place, self.asked.request, self.ports.upstreams
+        self.client = self._books.noting(place.route, self.client)
+        self._call = upstreams.open(command.attempt, place, request, self._tell_upstream)
 
     def _tell_upstream(self, event: on.UpstreamEvent) -> None:
         if isinstance(event, on.Headed):

@@ -60,14 +60,14 @@ def test_a_background_response_can_be_cancelled_while_its_turn_runs(
     gateway.upstreams.kept = KEPT
     gateway.ask(store=True, background=background)
     gateway.call.heads()
-    gateway.call.sends(created())
+    gateway.call.sends(created(), text())
     gateway.clock.advance()
     bobs = f"Bearer {gateway.ledger.add_key('bob')}"
     cancel = "/v1/responses/resp_1/cancel"
     assert gateway.page(cancel, "POST", authorization=bobs).code == "response_not_found"
     assert (gateway.page(cancel, "POST").status == 200) is background
     assert gateway.upstreams.asked == asked
-    gateway.call.sends(text(), completed())
+    gateway.call.sends(completed())
     gateway.clock.advance()
     assert gateway.page("/v1/responses/resp_1").status == 200
 
