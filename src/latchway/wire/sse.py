@@ -36,10 +36,11 @@ _BLOCK_END = re.compile(rb"\n[\r\n]|\r\r")
 _USUAL_LF = re.compile(rb"(?:event: ([^\n]*)\n)?data: (\{[^\n]*)\n\n")
 """One block of the usual shape. Only for bytes without a CR."""
 _USUAL_CRLF = re.compile(rb"(?:event: ([^\r\n]*)\r\n)?data: (\{[^\r\n]*)\r\n\r\n")
-_RUN_LF = re.compile(rb"((?:event: ([^\n]*)\n)?data: )\{[^\n]*+(\n\n)(?:\1\{[^\n]*+\3)*+")
-"""Blocks of that shape that differ in their data alone, as many as there are."""
+_RUN_LF = re.compile(rb"((?:event: ([^\n]*)\n)?data: )\{[^\n]*(\n\n)(?:\1\{[^\n]*\3)*")
+"""Blocks of that shape that differ in their data alone, as many as there are. No quantifier is
+possessive: in early releases of Python 3.11, 3.11.2 for one, those forget what a group held."""
 _RUN_CRLF = re.compile(
-    rb"((?:event: ([^\r\n]*)\r\n)?data: )\{[^\r\n]*+(\r\n\r\n)(?:\1\{[^\r\n]*+\3)*+"
+    rb"((?:event: ([^\r\n]*)\r\n)?data: )\{[^\r\n]*(\r\n\r\n)(?:\1\{[^\r\n]*\3)*"
 )
 FEW_BYTES = 1024
 """Of a read that brings an event or two: each is found alone, as is cheaper then."""
