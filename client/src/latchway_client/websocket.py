@@ -117,15 +117,16 @@ class WebSocketClient(_Address, Client):
         return None
 
     def _connected(self, reading: Reading) -> ClientConnection:
-        socket = self._kept()
-        if socket is None:
-            self.close()
-            try:
-                opening = connect(self._url, **self._options)
-                socket = self._socket = self._open.enter_context(opening)
-            except FAULTS as fault:
-                raise not_connected(fault) from fault
-        reading.answered(told(socket))
+        self._socket = self._kept() or self._fresh()
+        reading.answered(told(self._socket))
+        return self._socket
+
+    def _fresh(self) -> ClientConnection:
+        self.close()
+        try:
+            socket: ClientConnection = self._open.enter_context(connect(self._url, **self._options))
+        except FAULTS as fault:
+            raise not_connected(fault) from fault
         return socket
 
 
@@ -180,16 +181,16 @@ class AsyncWebSocketClient(_Address, AsyncClient):
         return None
 
     async def _connected(self, reading: Reading) -> AsyncConnection:
-        socket = await self._kept()
-        if socket is None:
-            await self.close()
-            try:
-                opening = async_connect(self._url, **self._options)
-                socket = self._socket = await self._open.enter_async_context(opening)
-            except FAULTS as fault:
-                raise not_connected(fault) from fault
-        reading.answered(told(socket))
-        return socket
+        self._socket = await self._kept() or await self._fresh()
+        reading.answered(told(self._socket))
+        return self._socket
+
+    async def _fresh(self) -> AsyncConnection:
+        await self.close()
+        try:
+            return await self._open.enter_async_context(async_connect(self._url, **self._options))
+        except FAULTS as fault:
+            raise not_connected(fault) from fault
 
 
 def created(request: Mapping[str, Any]) -> str:
