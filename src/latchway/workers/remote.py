@@ -131,8 +131,8 @@ class RemoteLedger:
             self._link.send(asked.undo)
 
     def lost(self) -> None:
-        """The supervisor is gone: nothing more becomes durable. What it may yet have committed of
-        what is open, the next gateway on this database makes up for."""
+        """The supervisor is gone: nothing more becomes durable. The next gateway on this database
+        refunds what is open; what was settled in that very moment stays so."""
         self._deadlines.stop()
         asked, self._asked = list(self._asked.values()), {}
         for each in asked:
