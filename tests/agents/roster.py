@@ -76,21 +76,21 @@ class Environment:
 VERSIONS = "import sys; from importlib.metadata import version as v; print(*map(v, sys.argv[1:]))"
 
 
-def _modules(*packages: str) -> dict[str, str]:
-    """Versions of packages for Node."""
-    _, folder = environments.node(HERE)
+def _modules(home: Path, *packages: str) -> dict[str, str]:
+    """Versions of packages for Node. `home`: the folder of their pins."""
+    _, folder = environments.node(home)
     files = {name: folder / "node_modules" / name / "package.json" for name in packages}
     return {name: json.loads(file.read_text("utf-8"))["version"] for name, file in files.items()}
 
 
 def _in_node(job: Job, folder: Path) -> Told:
-    node, modules = environments.node(HERE)
+    node, modules = environments.node()
     return told_by([node, str(PROGRAMS / "vercel.mjs"), str(modules)], job, folder)
 
 
 SDK = Environment(OLD, environments.HERE)
 PYTHON = Environment("agents")
-CODEX = partial(_modules, "@openai/codex")
+CODEX = partial(_modules, HERE, "@openai/codex")
 SSE = (SEALED_WAY,)
 OVER_SOCKETS = (replace(SEALED_WAY, words=AT_THE_FIRST),)
 ALL = (SEALED_WAY, PLAIN, LOST, CHAINED, CHAINED_ELSEWHERE, WHOLE, WHOLE_ELSEWHERE)
@@ -173,7 +173,7 @@ AGENTS = (
     ),
     Program(
         "Vercel AI SDK",
-        partial(_modules, "ai", "@ai-sdk/openai"),
+        partial(_modules, environments.HERE, "ai", "@ai-sdk/openai"),
         _in_node,
         (SEALED_WAY, PLAIN, LOST, WHOLE, WHOLE_ELSEWHERE),
         raises=dict.fromkeys(("failed", "503", "reset"), "RetryError")

@@ -76,7 +76,7 @@ def in_python(script: str) -> Play:
 
 
 def in_node(job: Job, folder: Path) -> Told:
-    node, modules = environments.node(HERE)
+    node, modules = environments.node()
     return told_by([node, str(PROGRAMS / "vercel.mjs"), str(modules)], job, folder)
 
 

@@ -2,10 +2,12 @@
 
 A block is run, or checked, by its language. A comment on the line before it says what differs:
 
-    <!-- not run: WHY -->        only its syntax is checked
+    <!-- not run: WHY -->        only its syntax is checked, if it has one
+    <!-- run with: PACKAGES -->  it is a program for itself, run where those are installed
     <!-- file: NAME -->          it is the file of that name, in the folder of the page's session
     <!-- first route: SCRIPT --> the first route's upstream plays this script of the lab's
     <!-- prints: … for X -->     each of its lines is printed in the session, with any X for each …
+    <!-- prints alike: … -->     the same, and other figures may stand where it has figures
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from pathlib import Path
 from repo.tree import ROOT, name_of, text_of
 
 FENCE = re.compile(
-    r"^(?:<!-- (?P<mark>not run|file|first route|prints): (?P<value>[^\n]+) -->\n)?"
+    r"^(?:<!-- (?P<mark>not run|run with|file|first route|prints(?: alike)?): "
+    r"(?P<value>[^\n]+) -->\n)?"
     r"^```(?P<language>\w*)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )

@@ -39,7 +39,8 @@ ROUTES = """\
       - {{provider: primary, store_default: false}}
       - {{provider: backup, store_default: false}}
 """
-WORDS = ["created", {"say": "Hello from the lab."}, {"completed": {"input": 10, "output": 12}}]
+ANSWER = "Hello from the lab."
+WORDS = ["created", {"say": ANSWER}, {"completed": {"input": 10, "output": 12}}]
 WELL = [{"events": WORDS}]
 
 SCRIPTS = resources.files("latchway.lab") / "scripts"
