@@ -17,10 +17,13 @@ def _disarmed() -> Iterator[None]:
     failpoints.arm("")
 
 
-def test_nothing_happens_at_a_point_that_is_not_armed() -> None:
+def test_a_point_that_is_not_armed_neither_raises_nor_spends_another_ones_pass() -> None:
     failpoints.hit("settle")
-    failpoints.arm("reserve:raise")
+    failpoints.arm("reserve:raise:2")
+    failpoints.hit("reserve")
     failpoints.hit("settle")
+    with pytest.raises(failpoints.FailpointRaised, match="reserve"):
+        failpoints.hit("reserve")
 
 
 def test_an_armed_point_raises_once() -> None:

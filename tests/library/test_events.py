@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from latchway.wire.frame import Kind
 from latchway.wire.meaning import KINDS
-from latchway_client import Class, Reading, class_of
-from latchway_client.events import CLASSES, is_metered, read, written
+from latchway_client import Class, Failure, Reading, Result, class_of
+from latchway_client.events import CLASSES, ENDS, is_metered, read, written
 
 EVENTS: list[tuple[dict[str, Any], Class]] = [
     ({"type": "response.created"}, Class.LIFECYCLE),
@@ -98,24 +98,42 @@ NAMES = st.sampled_from(
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.dictionaries(NAMES, JSON | st.sampled_from(sorted(CLASSES))), max_size=3))
-def test_no_event_makes_the_reading_raise(events: list[dict[str, Any]]) -> None:
-    reading = Reading({})
-    ends = [reading.take(event) for event in events]
-    assert len(ends) == len(events)
+def test_the_class_alone_says_whether_an_event_ends_the_turn(events: list[dict[str, Any]]) -> None:
+    reading, classes = Reading({}), [class_of(event) for event in events]
+    for number, event in enumerate(events, start=1):
+        end = reading.take(event)
+        assert (end is None) == ENDS.isdisjoint(classes[:number])
+        if classes[number - 1] in ENDS:
+            assert isinstance(end, Result) == (classes[number - 1] is Class.RESULT)
+    assert reading.saw_output or Class.OUTPUT not in classes
 
 
-ABSURD: list[dict[str, Any]] = [
-    {"type": "error", "retry_after": 10**400},
-    {"type": "error", "status": 10**400},
-    {"type": "response.failed", "response": {"usage": {"input_tokens": 10**400}}},
-    {"type": "response.completed", "response": {"output": 5}},
-    {"type": "response.in_progress", "response": {"output": 5}},
+ABSURD: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"type": "error", "retry_after": 10**400}, {"retry_after": None, "retryable": None}),
+    ({"type": "error", "status": 10**400}, {"status": None, "retryable": None}),
+    (
+        {"type": "response.failed", "response": {"usage": {"input_tokens": 10**400}}},
+        {"retryable": False},
+    ),
 ]
 
 
-@pytest.mark.parametrize("event", ABSURD)
-def test_absurd_values_do_not_either(event: dict[str, Any]) -> None:
-    Reading({}).take(event)
+@pytest.mark.parametrize(("event", "known"), ABSURD)
+def test_an_absurd_value_is_unknown_or_speaks_against_a_resend(
+    event: dict[str, Any], known: dict[str, Any]
+) -> None:
+    end = Reading({}).take(event)
+    assert isinstance(end, Failure)
+    assert {name: getattr(end, name) for name in known} == known
+
+
+def test_output_that_is_no_list_is_none_of_a_result_and_seen_all_the_same() -> None:
+    reading = Reading({})
+    assert reading.take({"type": "response.in_progress", "response": {"output": 5}}) is None
+    assert reading.saw_output
+    end = reading.take({"type": "response.completed", "response": {"output": 5}})
+    assert isinstance(end, Result)
+    assert (end.status, end.text) == ("completed", "")
 
 
 def test_an_event_that_is_too_deep_to_be_written_has_its_type_alone() -> None:

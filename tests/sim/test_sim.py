@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sim import coverage
-from sim.bugs import BUGS, TESTS, Bug, plant
+from sim.bugs import BUGS, SOURCE, TESTS, Bug, plant
 from sim.lives import live, retold
 
 WORLDS_IN_A_TEST = 6
@@ -66,7 +67,18 @@ def test_a_planted_bug_is_found(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_every_bug_can_still_be_planted(bug: Bug, tmp_path: Path) -> None:
+    """In each file that it changes, and it is still a program."""
     plant(bug, tmp_path / "latchway")
+    for file, _, _ in bug.changes:
+        planted = (tmp_path / "latchway" / file).read_text(encoding="utf-8")
+        assert planted != (SOURCE / file).read_text(encoding="utf-8")
+        compile(planted, file, "exec")
+
+
+def test_a_bug_whose_place_has_changed_is_named(tmp_path: Path) -> None:
+    moved = replace(BUGS[0], changes=(("turn/decide.py", "no such line", ""),))
+    with pytest.raises(LookupError, match="is not once in turn"):
+        plant(moved, tmp_path / "latchway")
 
 
 def test_a_fault_that_did_not_meet_a_phase_is_named() -> None:
