@@ -82,16 +82,18 @@ class Driver:
 
     def tell(self, event: on.Event) -> None:
         """Take in one event. Told from within a command, it waits until that one is done."""
-        self._events.append(event)
         if self._busy:
+            self._events.append(event)
             return
         self._busy = True
         try:
+            self._step(event)
             while self._events:
                 self._step(self._events.pop(0))
         finally:
             self._busy = False
-        self._arm()
+        if self._timer is None or self._armed_in is not self.turn.state:
+            self._arm()
 
     def _step(self, event: on.Event) -> None:
         """The one owner of our own bugs (law 10): the turn ends, is told and refunded, and the
@@ -143,8 +145,6 @@ class Driver:
     def _arm(self) -> None:
         """Keep one timer, no later than the earliest moment that the turn may name before its state
         changes: one that rings too early is set again."""
-        if self._timer is not None and self._armed_in is self.turn.state:
-            return
         self._armed_in = self.turn.state
         due = self.turn.due()
         if due is not None:

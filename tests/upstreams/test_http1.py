@@ -120,6 +120,20 @@ def test_what_is_no_answer_is_a_fault(answer: bytes) -> None:
     assert not (reader.complete and reader.fault is None)
 
 
+GZIPPED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+LONG_TRAILERS = CHUNKED[:-2] + b"t: 12345678\r\n" * 200
+
+
+@pytest.mark.parametrize("size", [1, 40, 5000])
+@pytest.mark.parametrize(("answer", "good"), [(GZIPPED, b""), (LONG_TRAILERS, b"abcde")])
+def test_of_a_faulty_answer_what_came_before_the_fault_stays(
+    answer: bytes, good: bytes, size: int
+) -> None:
+    reader, body = read(*[answer[at : at + size] for at in range(0, len(answer), size)])
+    assert reader.fault is not None
+    assert body == good
+
+
 @given(st.binary(max_size=200), st.lists(st.integers(0, 999), max_size=5))
 def test_no_bytes_raise(data: bytes, places: list[int]) -> None:
     reader = AnswerReader(MAX_HEAD)

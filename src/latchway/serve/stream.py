@@ -65,7 +65,7 @@ class HttpClient:
         self._write(self._stream_head(command.replay))
 
     def comment(self) -> None:
-        self._write_body([COMMENT])
+        self._write_body(COMMENT)
 
     def deliver(self, command: do.Deliver) -> None:
         frames = command.frames
@@ -76,7 +76,7 @@ class HttpClient:
         self._numbered = answers.last_numbered(frames) or self._numbered
         opening = b"" if self._head_sent else self._stream_head(command.replay)
         self._told_end = last.kind in TERMINAL
-        body = [frame.block for frame in frames]
+        body = last.block if len(frames) == 1 else b"".join([frame.block for frame in frames])
         self._write_body(body, opening, last=last.kind in LAST_KINDS)
 
     def pass_answer(self, command: do.PassAnswer) -> None:
@@ -118,7 +118,7 @@ class HttpClient:
             command.created_at,
             command.model,
         )
-        self._write_body([data], last=True)
+        self._write_body(data, last=True)
 
     def _answer(self, status: int, body: bytes, headers: list[Header]) -> None:
         self._head_sent = self._body_ended = True
@@ -138,15 +138,14 @@ class HttpClient:
         headers = [("content-type", answers.JSON_TYPE), ("x-request-id", self._request_id)]
         return [*headers, *_replay(replay), *self._upstream_headers]
 
-    def _write_body(self, blocks: list[bytes], opening: bytes = b"", *, last: bool = False) -> None:
+    def _write_body(self, body: bytes, opening: bytes = b"", *, last: bool = False) -> None:
         """One write; as one chunk, where there are any."""
         self._body_ended = last
         if self._chunked:
-            body = b"".join(blocks)
             ending = answers.LAST_CHUNK if last else b""
             self._write(b"%b%x\r\n%b\r\n%b" % (opening, len(body), body, ending))
         else:
-            self._write(b"".join((opening, *blocks)))
+            self._write(opening + body)
 
     def _end_body(self) -> None:
         self._body_ended = True

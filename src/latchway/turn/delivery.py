@@ -110,14 +110,13 @@ class Delivery:
         """Shut the latch, then hand frames to the client: the only way to it (law 3)."""
         if not frames:
             return
-        self._shut(frames, now)
+        self.status_line = False
+        if self.delivered is not Delivered.OUTPUT:
+            self._shut(frames, now)
         self.written = now
         out.append(do.Deliver(tuple(frames), self.replay_header(), self.resendable))
 
     def _shut(self, frames: Sequence[Frame], now: float) -> None:
-        self.status_line = False
-        if self.delivered is Delivered.OUTPUT:
-            return
         kinds = {frame.kind for frame in frames}
         if kinds != {Kind.NEUTRAL}:
             self.known = self.attempt

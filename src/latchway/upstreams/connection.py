@@ -132,11 +132,22 @@ class Connection(asyncio.Protocol):
             self._write()
 
     def data_received(self, data: bytes) -> None:
-        if self._answer is None:
+        """Tell what one read brought. The owner may leave at each step; NOBODY hears the rest."""
+        answer = self._answer
+        if answer is None:
             self.close()
             return
-        body = self._answer.feed(data)
-        self._tell(self._answer, body)
+        body = answer.feed(data)
+        if not self._headed and answer.head is not None:
+            self._headed = True
+            self._stop_writing_if_refused(answer.head)
+            self._exchange.head(answer.head)
+        if body:
+            self._exchange.body(body)
+        if answer.fault is not None:
+            self._break(answer.fault)
+        elif answer.complete:
+            self._finish(answer)
 
     def eof_received(self) -> None:
         self._end_of_input(None)
@@ -183,19 +194,6 @@ class Connection(asyncio.Protocol):
         return self._transport is None or self._transport.is_closing()
 
     # ---- reading
-
-    def _tell(self, answer: AnswerReader, body: bytes) -> None:
-        """Tell what one read brought. The owner may leave at each step; NOBODY hears the rest."""
-        if answer.head is not None and not self._headed:
-            self._headed = True
-            self._stop_writing_if_refused(answer.head)
-            self._exchange.head(answer.head)
-        if body:
-            self._exchange.body(body)
-        if answer.fault is not None:
-            self._break(answer.fault)
-        elif answer.complete:
-            self._finish(answer)
 
     def _finish(self, answer: AnswerReader) -> None:
         """The answer ended cleanly: keep the connection if nothing speaks against it."""

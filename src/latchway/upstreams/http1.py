@@ -82,8 +82,8 @@ class AnswerReader:
     """
 
     __slots__ = (
-        "_body", "_fields", "_head_bytes", "_keep_alive", "_max_head_bytes", "_parser",
-        "_unfinished_bytes", "complete", "extra", "fault", "head",
+        "_body", "_fields", "_good", "_head_bytes", "_keep_alive", "_max_head_bytes", "_parser",
+        "_unfinished_bytes", "complete", "extra", "fault", "head", "on_body",
     )  # fmt: skip
 
     def __init__(self, max_head_bytes: int) -> None:
@@ -96,6 +96,10 @@ class AnswerReader:
         self._unfinished_bytes = 0
         self._fields: dict[str, str] = {}
         self._body: list[bytes] = []
+        self._good: int | None = None
+        """Pieces of the body that came before its end, or before the fault; None: all, so far."""
+        self.on_body = self._body.append
+        """The parser's call for each chunk, of which a read may bring hundreds: no code of ours."""
         self._keep_alive = False
         self._parser = httptools.HttpResponseParser(self)
 
@@ -105,8 +109,12 @@ class AnswerReader:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as fault:
             self._stumble(f"the upstream's answer is not HTTP/1.1: {fault}")
-        body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
-        self._body.clear()
+        pieces = self._body
+        if self._good is not None:
+            del pieces[self._good :]
+            self._good = 0
+        body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        pieces.clear()
         if body or self.complete:
             self._unfinished_bytes = 0
         else:
@@ -148,12 +156,10 @@ class AnswerReader:
             self._stumble("the upstream switched to a protocol that was not asked for")
         self._fields = {}
 
-    def on_body(self, part: bytes) -> None:
-        if not self.complete and self.fault is None:
-            self._body.append(part)
-
     def on_message_complete(self) -> None:
-        self.complete = self.head is not None
+        if self.head is not None:
+            self.complete = True
+            self._end_body()
 
     def _keep(self, name: str, value: str) -> None:
         earlier = self._fields.get(name)
@@ -178,3 +184,9 @@ class AnswerReader:
             self.extra = True
         elif self.fault is None:
             self.fault = fault
+            self._end_body()
+
+    def _end_body(self) -> None:
+        """What is read from here on is no part of the answer's body."""
+        if self._good is None:
+            self._good = len(self._body)

@@ -38,7 +38,7 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 COMPACT = "/compact"
 """Below `/responses`: where a request that compacts goes."""
 
-LAST = (Answered, Broke, Oversized)
+LAST = frozenset({Answered, Broke, Oversized})
 """Events that end an attempt, besides a frame that is a result."""
 
 SCRUBBED = b"(credential)"
@@ -184,7 +184,8 @@ class Attempt:
 
     def body(self, data: bytes) -> None:
         if self._reader is not None and not self._over:
-            self._say_all(self._reader.feed(data))
+            for event in self._reader.feed(data):
+                self._say(event)
 
     def ended(self) -> None:
         self._connection = None
@@ -236,7 +237,7 @@ class Attempt:
         """Tell one event, unless the turn has left; after the last one there is nothing to do."""
         if self._over:
             return
-        if isinstance(event, LAST):
+        if type(event) in LAST:
             self.drop()
         self._tell(event)
 

@@ -42,6 +42,8 @@ possessive: in early releases of Python 3.11, 3.11.2 for one, those forget what 
 _RUN_CRLF = re.compile(
     rb"((?:event: ([^\r\n]*)\r\n)?data: )\{[^\r\n]*(\r\n\r\n)(?:\1\{[^\r\n]*\3)*"
 )
+_FIRST_END = 3
+"""The group that holds the end of a run's first block: the run's own end, if it is alone."""
 FEW_BYTES = 1024
 """Of a read that brings an event or two: each is found alone, as is cheaper then."""
 _OVERLAP = 1
@@ -182,16 +184,19 @@ def _pass_runs(runs: re.Pattern[bytes], whole: bytes, most: int, frames: list[Fr
         block = found[0]
         if len(block) > most:
             break
-        frames += _run(block, *found.groups(b""))
-        start = found.end()
+        start, (head, name, end) = found.end(), found.groups(b"")
+        if found.end(_FIRST_END) == start:
+            frames.append(frame(block[len(head) : -len(end)], block, name))
+        else:
+            frames += _run(block, head, name, end)
     return start
 
 
 def _run(block: bytes, head: bytes, name: bytes, end: bytes) -> list[Frame]:
-    """The frames of a run: one, if all its events are plain output. `head`: what each of its blocks
-    has before its data; `end`: what is behind it."""
+    """The frames of several blocks: one, if all are plain output. `head`: what each of them has
+    before its data; `end`: what is behind it."""
     each = block[len(head) : -len(end)].split(end + head)
-    together = run(each, block, name) if len(each) > 1 else None
+    together = run(each, block, name)
     if together is not None:
         return [together]
     return [frame(data, b"%b%b%b" % (head, data, end), name) for data in each]
