@@ -28,6 +28,8 @@ from latchway.demo.stage import any_port
 
 MODEL = "smollm2"
 ANSWER_TOKENS = 2048
+CONTEXT_TOKENS = 8192
+"""Codex asks with 4,600 tokens, most of them instructions and tools; with 5,400 if it is led."""
 FIRST_EVENT_SECONDS = 300
 """It says nothing before it has read the prompt: half a minute on an idle core."""
 
@@ -38,19 +40,19 @@ WRITTEN = "old harbour"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What Codex is asked, and by which program llama.cpp is started."""
+    """What Codex is asked, and with which further options llama.cpp is started."""
 
     told: str
-    program: str
+    options: tuple[str, ...]
     questions: tuple[str, ...]
     works: bool
     """Must the model run a command for each question, and tell what that gave?"""
 
 
-TALK = Task("to say something", "llama_wide.py", ("Say hello.", "Say it again."), works=False)
+TALK = Task("to say something", (), ("Say hello.", "Say it again."), works=False)
 WORK = Task(
     "to run a command",
-    "llama_calling.py",
+    ("--chat-template", str(PROGRAMS / "exec_command.jinja"), "--temperature", "0"),
     (f"Run `cat {NOTE} | tee {COPY}`.", f"Run `cat {COPY}`."),
     works=True,
 )
@@ -150,7 +152,7 @@ def _due(record: Record) -> str:
 def _playing(folder: Path, plan: Plan) -> Iterator[Gateway]:
     """A server with room for Codex, an origin that always fails, and a gateway."""
     port = any_port("127.0.0.1")
-    server = start_server(port, str(PROGRAMS / plan.task.program))
+    server = start_server(port, "--context-tokens", str(CONTEXT_TOKENS), *plan.task.options)
     fails = FIRSTS[plan.first].fails if plan.first else None
     failing = Origin("", {}, {MODEL: Behaviour(fails)}, set())
     labs = Labs(NO_SCRIPT, NO_SCRIPT, (failing, Origin("", {}, {}, set())))
@@ -171,7 +173,7 @@ def _configuration(routes: tuple[str, ...], *ports: int) -> str:
     places = dict(zip(NAMES, ports, strict=True))
     model = {
         "price": {"input": 1, "output": 4},
-        "context_tokens": 8192,
+        "context_tokens": CONTEXT_TOKENS,
         "max_output_tokens": ANSWER_TOKENS,
         "routes": [
             {"provider": name, "name": name, "origin": "shared", "store_default": False}

