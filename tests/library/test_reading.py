@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from latchway_client import Calls, Failure, How, Reading, Result, State
 from latchway_client.ends import Break
 from latchway_client.limits import EXCERPT_CHARACTERS
@@ -58,6 +60,30 @@ def test_request_ids_are_kept_in_order_and_once() -> None:
     assert reading.request_ids == ("req_a", "req_b")
     assert isinstance(reading.end, Failure)
     assert reading.end.request_ids == ("req_a", "req_b")
+
+
+def test_the_id_of_a_handshake_stands_for_a_turn_without_one() -> None:
+    reading = Reading(STATELESS)
+    reading.connected({"x-request-id": "req_socket"})
+    assert reading.request_ids == ("req_socket",)
+    assert broke(reading).request_ids == ("req_socket",)
+
+
+@pytest.mark.parametrize(
+    ("event", "own"),
+    [
+        (CREATED, ()),
+        ({"type": "error", "request_id": "req_turn"}, ("req_turn",)),
+        ({"type": "error", "headers": {"x-request-id": "req_turn"}}, ("req_turn",)),
+    ],
+)
+def test_what_the_turn_tells_of_itself_replaces_it(
+    event: dict[str, Any], own: tuple[str, ...]
+) -> None:
+    reading = Reading(STATELESS)
+    reading.connected({"x-request-id": "req_socket"})
+    reading.take(event)
+    assert reading.request_ids == own
 
 
 def test_a_result_has_them_too() -> None:

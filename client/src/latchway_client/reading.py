@@ -42,17 +42,30 @@ class Reading:
         self.saw_output = False
         """True from the first output event on, a tool call included."""
         self.response_id: str | None = None
-        self.request_ids: tuple[str, ...] = ()
         self.calls = Calls() if calls is None else calls
         self.end: Result | Failure | None = None
         self._state = state_of(request)
         self._headers: Mapping[str, str] = {}
+        self._request_ids: tuple[str, ...] = ()
+        self._handshake_id: str | None = None
         self._text = Text()
 
     @property
     def text(self) -> str:
         """The text that has come."""
         return self._text.so_far
+
+    @property
+    def request_ids(self) -> tuple[str, ...]:
+        """Those that the turn has told. A handshake is no turn, and no log of turns knows its id:
+        it stands here only while there is nothing else to name the turn by."""
+        if self._request_ids or self.response_id or not self._handshake_id:
+            return self._request_ids
+        return (self._handshake_id,)
+
+    def connected(self, headers: Mapping[str, str]) -> None:
+        """The headers of the handshake of the turn's socket, with names in lower case."""
+        self._handshake_id = headers.get(REQUEST_ID)
 
     def answered(self, headers: Mapping[str, str]) -> None:
         """The server's headers, with names in lower case."""
@@ -131,8 +144,8 @@ class Reading:
         )
 
     def _know(self, request_id: str | None) -> None:
-        if request_id and request_id not in self.request_ids:
-            self.request_ids += (request_id,)
+        if request_id and request_id not in self._request_ids:
+            self._request_ids += (request_id,)
 
 
 def _retryable(

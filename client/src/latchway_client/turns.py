@@ -41,7 +41,8 @@ class BaseTurn:
 
     @property
     def request_ids(self) -> tuple[str, ...]:
-        """Every request id that the server has told."""
+        """Every request id that the turn has told. Over a WebSocket that of the handshake, until
+        the turn tells an id of its own."""
         return self._reading.request_ids
 
     @property

@@ -118,7 +118,7 @@ class WebSocketClient(_Address, Client):
 
     def _connected(self, reading: Reading) -> ClientConnection:
         self._socket = self._kept() or self._fresh()
-        reading.answered(told(self._socket))
+        reading.connected(told(self._socket))
         return self._socket
 
     def _fresh(self) -> ClientConnection:
@@ -182,7 +182,7 @@ class AsyncWebSocketClient(_Address, AsyncClient):
 
     async def _connected(self, reading: Reading) -> AsyncConnection:
         self._socket = await self._kept() or await self._fresh()
-        reading.answered(told(self._socket))
+        reading.connected(told(self._socket))
         return self._socket
 
     async def _fresh(self) -> AsyncConnection:
