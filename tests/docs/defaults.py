@@ -11,8 +11,8 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -119,36 +119,59 @@ PLAYED: dict[str, Play] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A gateway with a model for each failure, and the upstream behind it."""
+
+    gateway: Gateway
+    labs: Labs
+
+
 def main() -> None:
     """Print the table, a row as soon as it was tried."""
-    print("| program | " + " | ".join(each.told for each in FAILURES.values()) + " |")
-    print("|---" * (len(FAILURES) + 1) + "|")
+    print(*head(), sep="\n")
+    with tempfile.TemporaryDirectory() as folder, set_up(Path(folder)) as stage:
+        for name in PLAYED:
+            try:
+                print(row(stage, name), flush=True)
+            except environments.Unavailable as why:
+                print(f"{name} was not tried: {why}", file=sys.stderr)
+
+
+def head() -> tuple[str, str]:
+    columns = ["program", *(each.told for each in FAILURES.values())]
+    return f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"
+
+
+def row(stage: Stage, name: str) -> str:
+    """Of one program. Raises Unavailable."""
+    return f"| {' | '.join([name, *(_tried(stage, PLAYED[name], word) for word in FAILURES)])} |"
+
+
+@contextmanager
+def set_up(folder: Path) -> Iterator[Stage]:
+    """The configuration and the database are in `folder`."""
     plays = [
         {"when": {"model": f"gpt-5.6-{word}"}, "calls": [each.reply]}
         for word, each in FAILURES.items()
     ]
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         labs = Labs({"routes": plays}, {"routes": plays})
         stack.callback(labs.close)
         models = "".join(MODEL.format(word=word) for word in FAILURES)
         gateway = Gateway(folder, CONFIGURATION.format(port=labs.ports[0]) + models)
         stack.callback(gateway.stop)
-        for name, play in PLAYED.items():
-            cells = [_tried(name, play, word, labs, gateway) for word in FAILURES]
-            print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+        yield Stage(gateway, labs)
 
 
-def _tried(name: str, play: Play, word: str, labs: Labs, gateway: Gateway) -> str:
+def _tried(stage: Stage, play: Play, word: str) -> str:
+    """How often the upstream was called, and what the program raised."""
+    gateway, labs = stage.gateway, stage.labs
     url = f"http://127.0.0.1:{labs.ports[0]}/v1" if FAILURES[word].direct else gateway.url
     job = Job(url, gateway.key("any"), f"gpt-5.6-{word}", "sealed", {}, ("Is the gate open?",))
     before = len(labs.calls("")[0])
     with tempfile.TemporaryDirectory() as folder:
-        try:
-            told = play(job, Path(folder))
-        except environments.Unavailable as why:
-            print(f"{name}: {why}", file=sys.stderr)
-            return "not tried"
+        told = play(job, Path(folder))
     calls = len(labs.calls("")[0]) - before
     raised = f"`{told.raised.partition(':')[0]}`" if told.raised else "no exception"
     return f"{calls}, {raised}"
