@@ -194,6 +194,10 @@ def test_delta_text_is_summed() -> None:
     for _ in range(3):
         made.hear(TEXT, 101.0)
     assert made.output_bytes == 12
+    assert made.hear_plain([TEXT, TEXT])
+    assert made.output_bytes == 20
+    assert not made.hear_plain([TEXT, COMPLETED])
+    assert made.output_bytes == 20
 
 
 def test_the_record_of_a_failure() -> None:
