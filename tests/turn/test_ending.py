@@ -10,8 +10,9 @@ from latchway.turn import events as on
 from latchway.turn.commands import Basis, Delivered
 from latchway.turn.decide import Situation, Verdict
 from latchway.turn.events import Binding
+from latchway.values import replace
 from latchway.wire.frame import Answer, Frame, Kind, Note
-from latchway.wire.marks import mark
+from latchway.wire.marks import OfKept, mark
 from turn.made import (
     COMPLETED,
     CREATED,
@@ -216,6 +217,15 @@ def test_attempt_one_is_the_operators_own_cost() -> None:
     played.arrive(COMPLETED, attempt=2)
     (close,) = played.given(do.Close)
     assert (close.attempt, [it.number for it in close.unbilled]) == (2, [1])
+
+
+@pytest.mark.parametrize("binding", Binding)
+def test_what_only_a_keeper_knows_again_is_remembered_of_keepers(binding: Binding) -> None:
+    played, item = calling(binding=binding), OfKept(b"item")
+    played.arrive(CREATED, replace(TEXT, made=(item,)), COMPLETED)
+    (close,) = played.given(do.Close)
+    keeps = binding in (Binding.STORED, Binding.CONTINUATION)
+    assert (item in close.made) is keeps
 
 
 def test_an_id_that_the_client_knows_is_remembered_also_of_a_failure() -> None:
