@@ -112,3 +112,14 @@ def test_nothing_is_timed_unless_something_was_called(state: State) -> None:
     played = calling()
     played.turn.state = state
     assert played.turn.due() is None
+
+
+@pytest.mark.parametrize("seconds", [0.25, 1.0])
+@pytest.mark.parametrize("clock", ["first_event_timeout_seconds", "idle_timeout_seconds"])
+def test_no_clock_is_shorter_than_the_shortest(clock: str, seconds: float) -> None:
+    assert calling(http(keepalive_seconds=0.0), **{clock: seconds}).turn.shortest() == seconds
+
+
+@pytest.mark.parametrize("seconds", [0.25, 1.0])
+def test_a_comment_may_be_due_before_all_else(seconds: float) -> None:
+    assert calling(http(keepalive_seconds=seconds)).turn.shortest() == seconds
