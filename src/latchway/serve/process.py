@@ -26,6 +26,7 @@ from latchway.ledger.report import Reader
 from latchway.ledger.writer import Writer
 from latchway.log import lines
 from latchway.log.metrics import Metrics
+from latchway.moments import Moments
 from latchway.routes.table import RouteTable
 from latchway.serve.app import App
 from latchway.serve.figures import Figures
@@ -125,7 +126,7 @@ def assemble(
     names = [route.name for model in settings.models.values() for route in model.routes]
     ports = Ports(
         settings=settings,
-        clock=loop,
+        clock=Moments(loop),
         wall=time.time,
         routes=RouteTable(settings, ledger, loop.time),
         upstreams=ResponsesUpstreams(settings),
