@@ -32,7 +32,9 @@ a request is sent. Not 0, at which a TLS layer would think itself full while it 
 class Keeper(Protocol):
     """Who keeps idle connections."""
 
-    def keep(self, connection: Connection, head: Head) -> None: ...
+    def keep(self, connection: Connection, said: float | None) -> None:
+        """`said`: for how many seconds its server keeps it, if it has said so."""
+
     def forget(self, connection: Connection) -> None: ...
 
 
@@ -40,8 +42,8 @@ class Connection(asyncio.Protocol):
     """See the module. All methods but the protocol's callbacks are safe to call at any time."""
 
     __slots__ = (
-        "_answer", "_begun", "_closed", "_dialling", "_drain_timer", "_exchange", "_headed",
-        "_keeper", "_limits", "_loop", "_paused", "_pieces", "_sent", "_transport", "_writable",
+        "_answer", "_begun", "_closed", "_dialling", "_drain_timer", "_exchange", "_keeper",
+        "_limits", "_loop", "_paused", "_pieces", "_sent", "_transport", "_writable",
     )  # fmt: skip
 
     def __init__(self, keeper: Keeper, limits: Limits) -> None:
@@ -54,7 +56,7 @@ class Connection(asyncio.Protocol):
         self._exchange: Exchange = NOBODY
         self._answer: AnswerReader | None = None
         self._pieces: Iterator[bytes | memoryview] | None = None
-        self._begun = self._headed = self._sent = self._paused = self._closed = False
+        self._begun = self._sent = self._paused = self._closed = False
         self._writable = True
 
     # ---- what its owner asks for
@@ -63,7 +65,7 @@ class Connection(asyncio.Protocol):
         """Send a request and read its answer; on a connection that is new, or idle."""
         self._exchange = exchange
         self._answer = AnswerReader(self._limits.head_bytes)
-        self._begun = self._headed = self._sent = False
+        self._begun = self._sent = False
         self._pieces = _pieces(head, body, self._limits.write_bytes)
         if self._transport is not None:
             self._loop.call_soon(self._begin)
@@ -119,7 +121,6 @@ class Connection(asyncio.Protocol):
         if self._closed:
             self._transport.abort()
             return
-        self._socket().setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES, low=0)
         self._loop.call_soon(self._begin)
 
@@ -138,10 +139,10 @@ class Connection(asyncio.Protocol):
             self.close()
             return
         body = answer.feed(data)
-        if not self._headed and answer.head is not None:
-            self._headed = True
-            self._stop_writing_if_refused(answer.head)
-            self._exchange.head(answer.head)
+        head = answer.take_head()
+        if head is not None:
+            self._stop_writing_if_refused(head)
+            self._exchange.head(head)
         if body:
             self._exchange.body(body)
         if answer.fault is not None:
@@ -203,9 +204,9 @@ class Connection(asyncio.Protocol):
         if self._drain_timer is not None:
             self._drain_timer.cancel()
             self._drain_timer = None
-        if reusable and answer.head is not None:
+        if reusable:
             self.resume()
-            self._keeper.keep(self, answer.head)
+            self._keeper.keep(self, answer.kept_seconds)
         else:
             self.close()
         exchange.ended()
@@ -229,7 +230,7 @@ class Connection(asyncio.Protocol):
         elif exc is not None:
             self._break(in_words(exc))
         else:
-            self._break(TORN if self._headed else EARLY_END)
+            self._break(TORN if answer.headed else EARLY_END)
 
     def _empty_socket(self) -> None:
         """A write found the connection broken; read what came before it did (law 6).

@@ -8,6 +8,8 @@ from typing import Protocol
 
 import httptools
 
+from latchway.upstreams.headers import keep_alive_seconds
+
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -83,11 +85,17 @@ class AnswerReader:
 
     __slots__ = (
         "_body", "_fields", "_good", "_head_bytes", "_keep_alive", "_max_head_bytes", "_parser",
-        "_unfinished_bytes", "complete", "extra", "fault", "head", "on_body",
+        "_says_its_length", "_unfinished_bytes", "complete", "extra", "fault", "head", "headed",
+        "kept_seconds", "on_body",
     )  # fmt: skip
 
     def __init__(self, max_head_bytes: int) -> None:
         self.head: Head | None = None
+        """Once it has come, until it is taken."""
+        self.headed = False
+        self.kept_seconds: float | None = None
+        """How long the server keeps the connection; None: not said."""
+        self._says_its_length = True
         self.complete = False
         self.extra = False
         self.fault: str | None = None
@@ -121,6 +129,11 @@ class AnswerReader:
             self._bound(len(data))
         return body
 
+    def take_head(self) -> Head | None:
+        """The head, once: its fields are not kept while the body comes, which may take minutes."""
+        head, self.head = self.head, None
+        return head
+
     def end_of_input(self) -> bool:
         """The peer has closed. True if that, and nothing else, ends this body (RFC 9112 6.3)."""
         self.complete = self.complete or self._ends_with_the_connection()
@@ -143,21 +156,19 @@ class AnswerReader:
         self._head_bytes += len(name) + len(value) + len(b": \r\n")
         if self._head_bytes > self._max_head_bytes:
             self._stumble("the upstream's header fields are too long")
-        if self.head is None:
+        if not self.headed:
             self._keep(name.decode("latin-1").lower(), value.decode("latin-1"))
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
-        if self.head is None and self.fault is None and status >= 200:
-            self.head = Head(status, self._fields)
-            self._keep_alive = self._parser.should_keep_alive()
-            self._refuse_strange_framing()
+        if not self.headed and self.fault is None and status >= 200:
+            self._begin_body(Head(status, self._fields))
         if status == 101:
             self._stumble("the upstream switched to a protocol that was not asked for")
         self._fields = {}
 
     def on_message_complete(self) -> None:
-        if self.head is not None:
+        if self.headed:
             self.complete = True
             self._end_body()
 
@@ -165,13 +176,20 @@ class AnswerReader:
         earlier = self._fields.get(name)
         self._fields[name] = value if earlier is None else f"{earlier}, {value}"
 
+    def _begin_body(self, head: Head) -> None:
+        self.head, self.headed = head, True
+        self.kept_seconds = keep_alive_seconds(head.headers)
+        self._says_its_length = head.says_its_length
+        self._keep_alive = self._parser.should_keep_alive()
+        self._refuse_strange_framing()
+
     def _refuse_strange_framing(self) -> None:
         coding = self._fields.get("transfer-encoding", "chunked").strip().lower()
         if coding != "chunked":
             self._stumble("the upstream used a transfer coding that was not asked for")
 
     def _ends_with_the_connection(self) -> bool:
-        return self.head is not None and not self.head.says_its_length
+        return self.headed and not self._says_its_length
 
     def _bound(self, unfinished: int) -> None:
         """Bytes that ended neither a field nor a piece of body pile up in the parser."""

@@ -12,8 +12,7 @@ import ssl
 
 from latchway.alarm import Alarm
 from latchway.upstreams.connection import Connection
-from latchway.upstreams.headers import keep_alive_seconds
-from latchway.upstreams.http1 import Exchange, Head
+from latchway.upstreams.http1 import Exchange
 from latchway.upstreams.limits import Limits
 from latchway.values import Value
 
@@ -60,9 +59,9 @@ class Pool:
             for connection in list(connections):
                 connection.close()
 
-    def keep(self, connection: Connection, head: Head) -> None:
-        """Take a connection back after a clean end. `head`: of the answer that has ended."""
-        seconds = self._keeping_seconds(head)
+    def keep(self, connection: Connection, said: float | None) -> None:
+        """Take a connection back after a clean end."""
+        seconds = self._keeping_seconds(said)
         if seconds <= 0:
             connection.close()
             return
@@ -110,8 +109,7 @@ class Pool:
         except OSError as fault:
             connection.unreachable(fault)
 
-    def _keeping_seconds(self, head: Head) -> float:
-        said = keep_alive_seconds(head.headers)
+    def _keeping_seconds(self, said: float | None) -> float:
         if said is None:
             return self._limits.idle_seconds
         return min(self._limits.idle_seconds, said - self._limits.idle_margin_seconds)

@@ -177,6 +177,7 @@ class Attempt:
         fields = answer_fields(head.headers)
         self._say(Headed(self._number, head.status, request_id(head.headers), fields))
         self._reader = self._choose(head)
+        del self._choose  # there is one head, and the body may last for minutes
         if isinstance(self._reader, Refusal) and not self._over:
             loop = asyncio.get_running_loop()
             self._answer_timer = loop.call_later(self._limits.answer_seconds, self._answer_late)
