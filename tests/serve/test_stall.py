@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from harness.clock import VirtualClock
 from latchway.serve.stall import CHECKS, StallWatch
 
 SECONDS = 120.0
 
 
-class Watched:
+class Watched(asyncio.Transport):
     def __init__(self) -> None:
         self.clock, self.unsent, self.gone = VirtualClock(), 1000, 0
-        self.watch = StallWatch(self.clock, SECONDS, lambda: self.unsent, self._gone)
+        self.watch = StallWatch(self.clock, SECONDS, self)
 
-    def _gone(self) -> None:
+    def get_write_buffer_size(self) -> int:
+        return self.unsent
+
+    def abort(self) -> None:
         self.gone += 1
 
 

@@ -114,11 +114,8 @@ class App:
             self.log_refusal(request_id, incoming.key, request, fail, websocket=False)
             connection.answer_ended(client.close)
             return
-        driver = self.turn(
-            Asked(request_id, request, incoming.key),
-            client,
-            lambda: connection.answer_ended(client.close),
-        )
+        asked = Asked(request_id, request, incoming.key)
+        driver = self.turn(asked, client, connection.turn_ended)
         connection.turn_begins(client, driver)
 
     def _asked(self, incoming: Incoming) -> Request | None:
@@ -161,14 +158,7 @@ class App:
 
     def turn(self, asked: Asked, client: Client, ended: Callable[[], None]) -> drive.Driver:
         """A turn that may begin. `ended` is called when it is over."""
-        key = asked.key
-
-        def finished(driver: drive.Driver, finish: do.Finish) -> None:
-            self._count_abort(key, finish)
-            ended()
-            self.is_over(driver)
-
-        driver = drive.Driver(self.ports, asked, client, finished)
+        driver = drive.Driver(self.ports, asked, client, Over(self, ended))
         self.begins(driver)
         return driver
 
@@ -181,7 +171,7 @@ class App:
         if self.draining and not self.turns and self.drained is not None:
             self.drained()
 
-    def _count_abort(self, key: Key, finish: do.Finish) -> None:
+    def count_abort(self, key: Key, finish: do.Finish) -> None:
         """Left before output, and before a result: that would have been charged."""
         left = finish.attempts and finish.attempts[-1].outcome == "client_disconnected"
         if left and finish.delivered is not do.Delivered.OUTPUT:
@@ -244,6 +234,21 @@ class App:
             connection.close()
         for socket in list(self.sockets):
             socket.drain()
+
+
+class Over:
+    """What is done when a turn is over. Of two fields: each open turn has one, and as a closure it
+    would be of several objects."""
+
+    __slots__ = ("_app", "_ended")
+
+    def __init__(self, app: App, ended: Callable[[], None]) -> None:
+        self._app, self._ended = app, ended
+
+    def __call__(self, driver: drive.Driver, finish: do.Finish) -> None:
+        self._app.count_abort(driver.asked.key, finish)
+        self._ended()
+        self._app.is_over(driver)
 
 
 def _check_types(incoming: Incoming) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -71,12 +70,8 @@ class HttpConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport = cast(asyncio.Transport, transport)
         transport.set_write_buffer_limits(high=limits.WRITE_HIGH_BYTES)
-        made = transport.get_extra_info("socket")
-        if made is not None and made.family in (socket.AF_INET, socket.AF_INET6):
-            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         patience = self.app.settings.limits.write_stall_seconds
-        unsent, abort = transport.get_write_buffer_size, transport.abort
-        self._stall = StallWatch(self.app.clock, patience, unsent, abort)
+        self._stall = StallWatch(self.app.clock, patience, transport)
         self.app.connections.add(self)
         self._wait(limits.HEADER_SECONDS, self.close)
 
@@ -193,6 +188,10 @@ class HttpConnection(asyncio.Protocol):
         if self._slow:
             driver.pause()
         driver.begin()
+
+    def turn_ended(self) -> None:
+        assert self._client is not None
+        self.answer_ended(self._client.close)
 
     def answer_ended(self, close: bool) -> None:
         """An answer is wholly written: take the next request, or close behind it."""

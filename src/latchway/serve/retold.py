@@ -34,7 +34,7 @@ def retell(app: App, connection: HttpConnection, incoming: Incoming, question: Q
         client.fail(do.Fail("shutting_down", None, True))
         connection.answer_ended(client.close)
         return
-    retelling = Retelling(app, client, question, lambda: connection.answer_ended(client.close))
+    retelling = Retelling(app, client, question, connection.turn_ended)
     connection.turn_begins(client, retelling)
 
 

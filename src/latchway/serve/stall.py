@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
 
 from latchway.ports import Clock, Timer
 
@@ -11,24 +11,19 @@ CHECKS = 4
 
 
 class StallWatch:
-    """Watches unsent bytes from when writing was paused until it resumes.
+    """Watches the unsent bytes of `transport` from when writing was paused until it resumes, and
+    cuts it off if they do not grow fewer."""
 
-    `unsent`: bytes that wait to be taken; `gone`: called once if they do not grow fewer.
-    """
+    __slots__ = ("_clock", "_last", "_seconds", "_still", "_timer", "_transport")
 
-    __slots__ = ("_clock", "_gone", "_interval", "_last", "_still", "_timer", "_unsent")
-
-    def __init__(
-        self, clock: Clock, seconds: float, unsent: Callable[[], int], gone: Callable[[], None]
-    ) -> None:
-        self._clock, self._interval = clock, seconds / CHECKS
-        self._unsent, self._gone = unsent, gone
+    def __init__(self, clock: Clock, seconds: float, transport: asyncio.Transport) -> None:
+        self._clock, self._seconds, self._transport = clock, seconds, transport
         self._last = self._still = 0
         self._timer: Timer | None = None
 
     def start(self) -> None:
         self.stop()
-        self._last, self._still = self._unsent(), 0
+        self._last, self._still = self._transport.get_write_buffer_size(), 0
         self._wait()
 
     def stop(self) -> None:
@@ -37,13 +32,14 @@ class StallWatch:
             self._timer = None
 
     def _wait(self) -> None:
-        self._timer = self._clock.call_at(self._clock.time() + self._interval, self._look)
+        look_at = self._clock.time() + self._seconds / CHECKS
+        self._timer = self._clock.call_at(look_at, self._look)
 
     def _look(self) -> None:
-        unsent = self._unsent()
+        unsent = self._transport.get_write_buffer_size()
         self._still = self._still + 1 if unsent >= self._last else 0
         self._last = unsent
         if self._still >= CHECKS:
-            self._gone()
+            self._transport.abort()
         else:
             self._wait()

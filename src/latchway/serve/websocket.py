@@ -65,12 +65,7 @@ class SocketConnection(asyncio.Protocol):
         self._unsent = 0
         """While it closes: what waited to be taken at the last look, and one."""
         self._timers = Timers(app.clock)
-        self._stall = StallWatch(
-            app.clock,
-            settings.limits.write_stall_seconds,
-            self.transport.get_write_buffer_size,
-            self.transport.abort,
-        )
+        self._stall = StallWatch(app.clock, settings.limits.write_stall_seconds, transport)
 
     def start(self, rest: bytes) -> None:
         self.transport.set_protocol(self)
