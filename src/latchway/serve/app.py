@@ -34,6 +34,7 @@ RESPONSES, COMPACT = "/v1/responses", "/v1/responses/compact"
 TURNS = frozenset({RESPONSES, COMPACT})
 """A compaction is charged as a turn, and is never replayed (docs/http.md)."""
 PIN_HEADER = "x-latchway-route"
+HEADERS_OF_TURNS = CLIENT_HEADERS | {PIN_HEADER}
 REQUEST_ID_BYTES = 6
 """Of chance, behind the time in milliseconds: two of one moment are alike once in 10^14. Ids that
 rise with time cost the ledger half as much as ids of chance alone: its indexes grow at their ends.
@@ -143,6 +144,11 @@ class App:
         )
         passed = tuple((name, value) for name, value in headers.items() if name in CLIENT_HEADERS)
         return replace(request, client_headers=passed) if passed else request
+
+    def headers_of_turns(self, headers: dict[str, str]) -> dict[str, str]:
+        """Of a handshake: those that its turns are read with. A socket may be open for an hour, and
+        does not keep the others."""
+        return {name: value for name, value in headers.items() if name in HEADERS_OF_TURNS}
 
     def barred(self, key: Key | None) -> do.Fail | None:
         """Why no turn of this key may begin now, whatever it asks for."""

@@ -44,7 +44,7 @@ class RequestReader:
     """Feed it every read, in order. `stopped`: nothing more is read; the bytes fed are dropped."""
 
     __slots__ = (
-        "_limit", "_listener", "_parser", "_still", "_still_bytes", "incoming", "stopped",
+        "_limit", "_listener", "_more", "_parser", "_still", "_still_bytes", "incoming", "stopped",
     )  # fmt: skip
 
     def __init__(self, listener: Listener, body_limit_bytes: int) -> None:
@@ -52,7 +52,10 @@ class RequestReader:
         """The request under way."""
         self.stopped = False
         self._listener, self._limit = listener, body_limit_bytes
-        self._parser = httptools.HttpRequestParser(self)
+        self._parser: httptools.HttpRequestParser | None = None
+        """Of the request under way: it is large, and not kept while an answer is written."""
+        self._more = False
+        """Another request may follow the last one, which is whole."""
         self._still: tuple[Incoming, int] | None = None
         self._still_bytes = 0
         """What was last heard of a body, and how many bytes came since that are none of it."""
@@ -69,6 +72,8 @@ class RequestReader:
 
     def _parse(self, data: bytes) -> bytes:
         """What is left is for another parser: this one has seen an upgrade, and ends."""
+        if self._parser is None:
+            self._parser = httptools.HttpRequestParser(self)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -79,13 +84,15 @@ class RequestReader:
             self._listener.on_unreadable("invalid_request", "The bytes are no HTTP/1.1 request.")
         else:
             self._bound(len(data))
+        if self._more and self.incoming is None and not self.stopped:
+            self._parser = None
         return b""
 
     def _upgrade(self, rest: bytes) -> bytes:
         """A WebSocket, or an upgrade that is not taken: then HTTP/1.1 goes on."""
         incoming, self.incoming = self.incoming, None
         if incoming is None or self.stopped:
-            self._parser = httptools.HttpRequestParser(self)
+            self._parser = None
             return rest
         self._listener.on_upgrade(incoming, rest)
         return b""
@@ -116,6 +123,7 @@ class RequestReader:
 
     def on_headers_complete(self) -> None:
         incoming, parser = self._under_way, self._parser
+        assert parser is not None
         incoming.on_head(
             parser.get_method().decode("latin-1"),
             parser.get_http_version(),
@@ -134,7 +142,7 @@ class RequestReader:
     def on_message_complete(self) -> None:
         incoming = self._under_way
         if not incoming.upgrade and not self.stopped:
-            self.incoming = None
+            self.incoming, self._more = None, incoming.keep_alive
             self._listener.on_request(incoming)
 
     @property

@@ -50,7 +50,7 @@ class SocketConnection(asyncio.Protocol):
         self._protocol = ServerProtocol(
             state=State.OPEN, max_size=settings.websocket.max_message_bytes
         )
-        self._headers = incoming.headers
+        self._headers = app.headers_of_turns(incoming.headers)
         self.transport = transport
         self._queue = Queue(settings.websocket.queue, settings.websocket.max_message_bytes)
         self._messages = Messages()
