@@ -53,6 +53,10 @@ WHY_FORGIVEN = {"client_disconnected": "client_left", "gateway_stopped": "gatewa
 class Books:
     """The money and the record of one turn."""
 
+    __slots__ = (
+        "_asked", "_bill", "_charge", "_model", "_money", "_opened_at", "_ports", "transport",
+    )  # fmt: skip
+
     def __init__(self, ports: Ports, asked: Asked) -> None:
         self._ports, self._asked = ports, asked
         self._model = ports.settings.models.get(asked.request.model)
