@@ -78,6 +78,24 @@ def test_a_request_is_the_same_however_it_is_cut() -> None:
         assert (second.method, second.path, second.body) == ("GET", "/", b"")
 
 
+@pytest.mark.parametrize(
+    ("first", "served"),
+    [
+        (GET, True),
+        (GET[:-2] + b"connection: close\r\n\r\n", False),
+        (b"GET / HTTP/1.0\r\n\r\n", False),
+        (b"GET / HTTP/1.0\r\nconnection: keep-alive\r\n\r\n", True),
+    ],
+)
+def test_behind_a_request_that_closes_there_is_none_however_it_is_cut(
+    first: bytes, served: bool
+) -> None:
+    data = first + b"\r\n" + GET
+    for size in range(1, len(data) + 1):
+        told = Heard().feed(*(data[at : at + size] for at in range(0, len(data), size)))
+        assert told == [*WHOLE, *(WHOLE if served else [("unreadable", "invalid_request")])]
+
+
 def test_chunks_are_joined_and_their_trailers_are_no_headers() -> None:
     heard = Heard()
     heard.feed(POST + b"transfer-encoding: chunked\r\n\r\n")

@@ -55,6 +55,15 @@ def test_the_head_is_that_of_the_last_answer() -> None:
     assert reader.head.plain
 
 
+def test_a_head_is_taken_once_and_its_answer_goes_on_without_it() -> None:
+    reader, _ = read(CHUNKED[:-20].replace(b"X: 1", b"Keep-Alive: timeout=7"))
+    head = reader.take_head()
+    assert head is not None
+    assert (head.status, reader.take_head(), reader.kept_seconds) == (200, None, 7.0)
+    reader.feed(CHUNKED[-20:])
+    assert reader.reusable
+
+
 @pytest.mark.parametrize(
     ("coding", "plain"), [("identity", True), ("", True), ("gzip", False), ("br, gzip", False)]
 )
