@@ -72,6 +72,13 @@ def test_a_whole_answer_is_one_result_by_its_status(status: Any) -> None:
     assert plain.note.code == ("slow_down" if kind is Kind.FAILED else None)
 
 
+@pytest.mark.parametrize("named", ["response", "response.compaction"])
+def test_a_whole_answer_is_known_by_its_object(named: str) -> None:
+    made = whole_answer(dump(answer("completed", object=named)), streamed=False)
+    assert made is not None
+    assert made.kind is Kind.COMPLETED
+
+
 def test_the_event_made_from_a_body_reads_as_that_body() -> None:
     body = json.dumps(answer("failed", error=ERROR, usage=USAGE), indent=2).encode()
     made = whole_answer(b"\xef\xbb\xbf" + body.replace(b"\n", b"\r\n"), streamed=True)

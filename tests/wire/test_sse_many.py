@@ -98,6 +98,12 @@ def test_plain_output_is_one_frame(event: bytes, name: bytes, ends: bytes) -> No
     assert frame.payloads() == [event] * FEW_BYTES
 
 
+def test_of_a_run_the_data_is_that_of_its_last_event() -> None:
+    last = DELTA.replace(b"hi", b"bye")
+    (frame,) = Parser(PLENTY).feed(MANY + last)
+    assert b"event: response.output_text.delta\ndata: %b\n\n" % frame.data == last
+
+
 @settings(deadline=None)
 @given(
     runs=st.lists(blocks, max_size=6),
