@@ -17,15 +17,15 @@ from latchway.log import lines
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     """What goes to standard error once the log is set up; the loggers are put back afterwards."""
-    root, chatty = logging.getLogger(), logging.getLogger("asyncio")
-    before = (root.handlers[:], root.level, chatty.level)
+    root, chatty = logging.getLogger(), [logging.getLogger(name) for name in lines.CHATTY]
+    before = (root.handlers[:], root.level, [each.level for each in chatty])
     error = io.StringIO()
     monkeypatch.setattr(sys, "stderr", error)
     lines.set_up()
     yield error
-    root.handlers[:], level, chatty_level = before
-    root.setLevel(level)
-    chatty.setLevel(chatty_level)
+    root.handlers[:], level, levels = before
+    for logger, its_level in zip([root, *chatty], [level, *levels], strict=True):
+        logger.setLevel(its_level)
 
 
 def read(written: io.StringIO) -> list[dict[str, Any]]:
@@ -78,6 +78,7 @@ def test_a_line_has_a_bound_and_keeps_the_end_of_a_traceback(written: io.StringI
 def test_what_is_told_and_what_is_not(written: io.StringIO) -> None:
     logging.getLogger("latchway.test").debug("not told")
     logging.getLogger("asyncio").info("not told")
+    logging.getLogger("websockets.server").info("not told")
     logging.getLogger("latchway.test").info("told")
     logging.getLogger("asyncio").warning("told")
     assert [line["message"] for line in read(written)] == ["told", "told"]

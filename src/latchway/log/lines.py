@@ -14,6 +14,9 @@ MESSAGE_CHARACTERS = 4096
 FAULT_CHARACTERS = 16384
 """Of a traceback; its end, which names the fault, is what is kept."""
 
+CHATTY = ("asyncio", "websockets")
+"""Libraries that tell of every connection, which the request log does, at level INFO."""
+
 
 class JsonLines(logging.Formatter):
     """A record as one line of ASCII JSON: at, level, logger, message, and a fault's traceback."""
@@ -38,4 +41,5 @@ def set_up() -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.INFO)
-    logging.getLogger("asyncio").setLevel(logging.WARNING)
+    for chatty in CHATTY:
+        logging.getLogger(chatty).setLevel(logging.WARNING)
