@@ -165,6 +165,13 @@ def test_what_is_not_supported_is_refused_by_name(
     assert (fault.code, fault.param) == ("unsupported_parameter", name)
 
 
+def test_a_compaction_is_not_streamed() -> None:
+    with pytest.raises(RequestFault) as refused:
+        parse(body_of({"stream": True}), websocket=False, compacts=True)
+    assert (refused.value.code, refused.value.param) == ("unsupported_parameter", "stream")
+    assert not parse(body_of({"stream": False}), websocket=False, compacts=True).streamed
+
+
 def test_what_is_supported_is_not_refused() -> None:
     assert request(False, background=True).background
     assert not request(True, background=False, stream_id=None, generate=True).background
