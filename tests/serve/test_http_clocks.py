@@ -227,6 +227,19 @@ def test_nor_for_one_that_has_said_all_and_takes_nothing() -> None:
     assert not gateway.app.connections
 
 
+def test_nor_for_one_that_takes_all_but_a_little() -> None:
+    """What it takes lets writing go on, but there is nothing more to be written."""
+    gateway = Gateway()
+    peer = gateway.connect(slow=True)
+    peer.post(body())
+    gateway.call.heads()
+    gateway.call.sends(created(), BIG, completed())
+    peer.transport.finish()
+    peer.transport.take(peer.transport.get_write_buffer_size() - 10)
+    gateway.clock.advance(150)
+    assert peer.transport.lost
+    assert not gateway.app.connections
+
 # ---- our own faults
 
 

@@ -98,7 +98,7 @@ class HttpConnection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._slow = False
-        if self._stall is not None:
+        if self._stall is not None and not self._transport_closed:  # else it waits for the end
             self._stall.stop()
         if self._driver is not None:
             self._driver.resume()
