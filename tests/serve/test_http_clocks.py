@@ -240,6 +240,7 @@ def test_nor_for_one_that_takes_all_but_a_little() -> None:
     assert peer.transport.lost
     assert not gateway.app.connections
 
+
 # ---- our own faults
 
 
