@@ -16,9 +16,11 @@ from pathlib import Path
 from socket import create_connection
 from typing import Any, cast
 
+from bench import behind
 from bench.processes import running
 from bench.stage import UPSTREAM
 from bench.subjects import Place, configured
+from bench.timing import ROUNDS, each_time, say
 from latchway import config
 from latchway.books import Asked, Books, Ports
 from latchway.ledger import keys, reservation
@@ -44,9 +46,6 @@ from latchway.wire.request import Request
 from latchway.wire.sse import Parser
 
 MODEL = "bench-10-0"
-TIMES, ROUNDS = 400, 25
-"""A figure is the least of so many rounds, of so many times each: what is more, others took."""
-
 BATCH = 64
 """Turns in one commit, as many as come together in the workload `short`."""
 
@@ -54,6 +53,12 @@ OWNER = Key("bench", "bench")
 ROUTE = f"upstream/{MODEL}"
 MOST = 64 << 20
 """Bytes of an event, and of a head: no limit is met here."""
+
+PLACE = on.Place(ROUTE, on.Binding.STATELESS, another=False)
+OPENING: tuple[on.Event, ...] = (
+    on.Begin(), on.RouteChosen(PLACE), on.Reserved(), on.Connected(1), on.Sent(1), on.Headed(1, 200)
+)  # fmt: skip
+"""What a turn is told before its first event."""
 
 INPUT = "Where is my parcel? " * 50
 BODY = (
@@ -109,26 +114,14 @@ def main() -> int:
             ("the turn: hold, latch, decisions", lambda: _play(terms, frames)),
             *_accounts(books, *_play(terms, frames)),
         ]:
-            _say(what, _each(do_it))
+            say(what, each_time(do_it))
         opening, closing = books.opening(ROUTE), _closing(books, _play(terms, frames)[0])
         ledger = _written(folder / "costs.db", opening, closing, log.last)
-        _say(f"the ledger and the log written, {BATCH} turns a commit", ledger)
+        say(f"the ledger and the log written, {BATCH} turns a commit", ledger)
+        print("an event of plain output behind output:")
+        for line in behind.costs(_begun(terms, frames), Parser(MOST), _body_of(answer)):
+            say(*line)
     return 0
-
-
-def _say(what: str, microseconds: float) -> None:
-    print(f"{microseconds:7.1f} us  {what}", flush=True)
-
-
-def _each(do_it: Callable[[], object]) -> float:
-    """CPU of one time, in microseconds."""
-    best = float("inf")
-    for _ in range(ROUNDS):
-        began = time.process_time()
-        for _ in range(TIMES):
-            do_it()
-        best = min(best, time.process_time() - began)
-    return best / TIMES * 1e6
 
 
 def _answer(folder: Path) -> bytes:
@@ -183,14 +176,20 @@ def _accounts(books: Books, close: do.Close, finish: do.Finish) -> Iterator[Part
 def _play(terms: Terms, frames: tuple[Frame, ...]) -> tuple[do.Close, do.Finish]:
     """A turn that goes well: how its money ends, and what is recorded of it."""
     turn = Turn(terms, lambda: True)
-    place = on.Place(ROUTE, on.Binding.STATELESS, another=False)
-    events: list[on.Event] = [on.Begin(), on.RouteChosen(place), on.Reserved(), on.Connected(1)]
-    events += [on.Sent(1), on.Headed(1, 200), on.Arrived(1, frames), on.Closed()]
+    events = [*OPENING, on.Arrived(1, frames), on.Closed()]
     commands = [each for at, event in enumerate(events) for each in turn.handle(event, float(at))]
     (close,) = (each for each in commands if isinstance(each, do.Close))
     finish = commands[-1]
     assert isinstance(finish, do.Finish), finish
     return close, finish
+
+
+def _begun(terms: Terms, frames: tuple[Frame, ...]) -> Turn:
+    """The same turn, of which all is delivered but its end."""
+    turn = Turn(terms, lambda: True)
+    for event in [*OPENING, on.Arrived(1, frames[:-1])]:
+        turn.handle(event, 0.0)
+    return turn
 
 
 def _books(settings: Settings) -> tuple[Books, LastRecord]:
