@@ -206,6 +206,24 @@ def test_a_client_that_breaks_the_protocol_is_closed(case: str, active: bool) ->
     assert not gateway.app.sockets
 
 
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_client_that_is_still_sending_is_told_why_it_is_closed(case: str) -> None:
+    """A close over unread bytes would be a reset, and the close code might not arrive."""
+    data, code = BROKEN[case]
+    gateway = Gateway(websocket=WebsocketSettings(max_message_bytes=2000))
+    peer = gateway.socket()
+    peer.send(data)
+    assert peer.close_code == code
+    assert peer.transport.eof_written
+    peer.send(masked(Opcode.TEXT, b"x" * 2001))
+    assert not peer.transport.lost
+
+    peer.transport.finish()
+    gateway.clock.advance()
+    assert peer.transport.lost
+    assert not peer.transport.reset
+
+
 def test_a_create_over_the_request_limit_is_refused_in_its_turn_and_not_kept() -> None:
     gateway = Gateway(limits=LimitSettings(request_bytes=1000))
     peer = gateway.socket()

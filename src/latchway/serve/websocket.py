@@ -274,12 +274,16 @@ class SocketConnection(asyncio.Protocol):
         self.write(text_frames([message]))
 
     def _flush(self) -> None:
-        """Send what the library has to send; its empty piece means: end of the connection."""
+        """Send what the library has to send; its empty piece means: nothing more. Who broke the
+        protocol may still be sending: what comes is read away until it is cut off, for a close
+        over unread bytes is a reset, which can overtake the close code."""
         for data in self._protocol.data_to_send():
             if data:
                 self.transport.write(data)
-            else:
+            elif self._protocol.close_rcvd is not None:
                 self.transport.close()
+            elif self.transport.can_write_eof():
+                self.transport.write_eof()
 
     # ---- clocks
 
