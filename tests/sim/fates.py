@@ -27,7 +27,8 @@ MISHAPS = (
 WEIGHTS = (30, 30, 14, 14, 8, 8, 8, 2, 2, 2, 4)
 MISHAP_CHANCE = 0.3
 STATE_WEIGHTS = (2, 4, 4, 3, 3, 3, 3, 4, 3)
-CLOSING_SECONDS = 5.0
+CLOSING_SECONDS, STEP_SECONDS = 5.0, 1.0
+"""As the process has them."""
 LINGERING_SECONDS = 130.0
 """Until the process ends; above every clock that closes what is left of a connection."""
 SOON = (0.0, 0.0, 0.0001, 0.003, 0.4)
@@ -151,7 +152,16 @@ def _drain(world: World, epoch: int) -> None:
 
 def _stop(world: World, epoch: int) -> None:
     world.app.stop_turns()
-    world.process.call_later(CLOSING_SECONDS, _leave, world, epoch)
+    _wait_for_turns(world, epoch, CLOSING_SECONDS)
+
+
+def _wait_for_turns(world: World, epoch: int, left: float) -> None:
+    """As `process.first_of` does: a process that was stalled has not waited meanwhile."""
+    if left > 0:
+        step = min(left, STEP_SECONDS)
+        world.process.call_later(step, _wait_for_turns, world, epoch, left - step)
+    else:
+        _leave(world, epoch)
 
 
 def _leave(world: World, epoch: int) -> None:

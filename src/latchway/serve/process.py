@@ -16,7 +16,7 @@ import socket
 import ssl
 import sys
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import TYPE_CHECKING, Any
 
 from latchway.books import Ports
@@ -43,6 +43,10 @@ BACKLOG = 1024
 CLOSING_SECONDS = 5.0
 """For the last turns to be told and settled once their time is over; then for the last bytes to be
 taken."""
+
+STEP_SECONDS = 1.0
+"""Of what a process that leaves waits for; with two waits for the ledger, 2 s each, it fits in
+CLOSING_SECONDS."""
 
 YOUNG_OBJECTS = 10_000
 """New ones at which the collector looks for cycles; Python's own limit is 700. Turns leave none,
@@ -205,11 +209,26 @@ async def part(app: App, hurry: asyncio.Event) -> None:
 
 
 async def first_of(seconds: float | None, *events: asyncio.Event) -> None:
-    """Until one of them is set, or so long. None: however long it takes."""
+    """Until one of them is set, or so long. None: however long it takes.
+
+    Time in which the process was stopped, or its machine asleep, counts as one step at most: what
+    it waits for could not come meanwhile.
+    """
     waits = [asyncio.ensure_future(event.wait()) for event in events]
-    await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    for step in _steps(seconds):
+        done, _ = await asyncio.wait(waits, timeout=step, return_when=asyncio.FIRST_COMPLETED)
+        if done:
+            break
     for wait in waits:
         wait.cancel()
+
+
+def _steps(seconds: float | None) -> Iterator[float | None]:
+    if seconds is None:
+        yield None
+    while seconds is not None and seconds > 0:
+        yield min(seconds, STEP_SECONDS)
+        seconds -= STEP_SECONDS
 
 
 def tls(files: Tls | None) -> ssl.SSLContext | None:
