@@ -237,10 +237,11 @@ class Transport(asyncio.Transport):
         self._clock, self._active = clock, active
         self._protocol: asyncio.BaseProtocol | None = None
         self.written: list[tuple[bytes, bool]] = []
-        self.closing = self.unread = False
+        self.closing = self.unread = self.ended = False
         self.unsent = 0
 
     def write(self, data: bytes | bytearray | memoryview[Any]) -> None:
+        assert not self.ended, "written behind the end"
         self.written.append((bytes(data), self._active()))
 
     def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
@@ -254,6 +255,12 @@ class Transport(asyncio.Transport):
 
     def resume_reading(self) -> None:
         self.unread = False
+
+    def can_write_eof(self) -> bool:
+        return True
+
+    def write_eof(self) -> None:
+        self.ended = True
 
     def is_closing(self) -> bool:
         return self.closing
