@@ -237,10 +237,11 @@ def test_a_websocket_ends_the_requests() -> None:
     [
         b"GET / HTTP/1.1\r\nhost: g\r\nconnection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\n\r\n",
         POST + b"connection: upgrade\r\nupgrade: websocket\r\n\r\n",
+        POST + b"connection: upgrade\r\nupgrade: h2c\r\ncontent-length: 00 \r\n\r\n",
         b"GET / HTTP/1.1\r\nhost: g\r\nupgrade: websocket\r\n\r\n",
         b"GET / HTTP/1.1\r\nhost: g\r\nconnection: upgrade\r\n\r\n",
     ],
-    ids=["h2c", "posted", "without connection: upgrade", "without upgrade"],
+    ids=["h2c", "posted", "of no bytes", "without connection: upgrade", "without upgrade"],
 )
 def test_any_other_upgrade_is_a_request_like_any_other(asked: bytes) -> None:
     heard = Heard()
@@ -248,16 +249,41 @@ def test_any_other_upgrade_is_a_request_like_any_other(asked: bytes) -> None:
     assert not heard.requests[0].upgrade
 
 
-@pytest.mark.parametrize("body", [b"content-length: 41", b"transfer-encoding: chunked"])
-@pytest.mark.parametrize("opening", [POST, b"GET /v1/responses HTTP/1.1\r\nhost: g\r\n"])
-@pytest.mark.parametrize("protocol", [b"h2c", b"websocket"])
-def test_the_body_behind_an_upgrade_is_never_a_request(
-    opening: bytes, protocol: bytes, body: bytes
+UPGRADES = {
+    "curl": b"connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n",
+    "posted": b"connection: upgrade\r\nupgrade: websocket\r\n",
+}
+BODIES = {
+    "sized": b"content-length: %d\r\n\r\n%b" % (len(GET), GET),
+    "chunked": b"transfer-encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(GET), GET),
+}
+
+
+@pytest.mark.parametrize("framed", BODIES.values(), ids=BODIES)
+@pytest.mark.parametrize("upgrade", UPGRADES.values(), ids=UPGRADES)
+def test_the_body_behind_an_upgrade_that_is_not_taken_is_read_however_it_is_cut(
+    upgrade: bytes, framed: bytes
 ) -> None:
-    """The parser does not read such a body, so what follows the head must not be read at all."""
+    data = POST + upgrade + framed + GET
+    for size in range(1, len(data) + 1):
+        heard = Heard()
+        told = heard.feed(*(data[at : at + size] for at in range(0, len(data), size)))
+        assert told == WHOLE * 2
+        assert [request.body for request in heard.requests] == [GET, b""]
+
+
+def test_behind_a_body_behind_an_upgrade_that_closes_there_is_no_request() -> None:
+    data = POST + b"connection: close, upgrade\r\nupgrade: h2c\r\n" + BODIES["sized"] + GET
+    for size in range(1, len(data) + 1):
+        told = Heard().feed(*(data[at : at + size] for at in range(0, len(data), size)))
+        assert told == [*WHOLE, ("unreadable", "invalid_request")]
+
+
+@pytest.mark.parametrize("framed", BODIES.values(), ids=BODIES)
+def test_the_body_of_a_handshake_is_never_a_request(framed: bytes) -> None:
+    """It is refused by its head, so what follows that must not be read at all."""
     heard = Heard(stops="head")
-    asked = opening + b"connection: upgrade\r\nupgrade: " + protocol + b"\r\n" + body + b"\r\n\r\n"
-    told = heard.feed(asked + GET, GET)
+    told = heard.feed(HANDSHAKE + framed + GET, GET)
 
     assert told == ["begin", "head"]
     assert heard.heads[0].unframed

@@ -67,18 +67,17 @@ class Incoming:
         self.upgrade = (
             upgrade and method == "GET" and self.headers.get("upgrade", "").lower() == "websocket"
         )
-        for wrong, message in self._faults(version, upgrade):
+        for wrong, message in self._faults(version):
             if wrong:
                 self.refuse("invalid_request", message)
                 self.unframed = True
 
-    def _faults(self, version: str, upgrade: bool) -> tuple[tuple[bool, str], ...]:
-        """What RFC 9112 refuses and the parser lets pass (2.3, 3.2, 6.1); and a body behind an
-        upgrade, which the parser does not read."""
+    def _faults(self, version: str) -> tuple[tuple[bool, str], ...]:
+        """What RFC 9112 refuses and the parser lets pass (2.3, 3.2, 6.1); and a WebSocket's
+        handshake with a body, behind which nobody can tell where its frames begin."""
         coded = self.headers.get("transfer-encoding", "chunked").strip().lower()
-        sized = self.headers.get("content-length", "0") != "0"
         return (
-            (upgrade and (sized or "transfer-encoding" in self.headers), "Send no Upgrade header."),
+            (self.upgrade and self.has_body, "Send no body with a WebSocket's handshake."),
             (version not in VERSIONS, "The gateway speaks HTTP/1.1 and HTTP/1.0."),
             (self.method == "CONNECT", "The gateway is no proxy."),
             (self.http11 and self._hosts != 1, "Send one Host header."),
@@ -109,6 +108,19 @@ class Incoming:
         """Say once why the request is not served."""
         if self.refusal is None:
             self.refusal = RequestFault(code, message or "", param)
+
+    @property
+    def has_body(self) -> bool:
+        """Does one follow the head? A length may have zeros before it, and blanks behind it."""
+        length = self.headers.get("content-length", "").strip("0 \t")
+        return "transfer-encoding" in self.headers or length != ""
+
+    @property
+    def framing(self) -> bytes:
+        """The fields of its head that say where it ends, and what may follow."""
+        name = "transfer-encoding" if "transfer-encoding" in self.headers else "content-length"
+        connection = "keep-alive" if self.keep_alive else "close"
+        return f"{name}: {self.headers[name]}\r\nconnection: {connection}\r\n".encode("latin-1")
 
     @property
     def body(self) -> bytes:

@@ -90,12 +90,24 @@ class RequestReader:
 
     def _upgrade(self, rest: bytes) -> bytes:
         """A WebSocket, or an upgrade that is not taken: then HTTP/1.1 goes on."""
-        incoming, self.incoming = self.incoming, None
+        incoming = self.incoming
         if incoming is None or self.stopped:
-            self._parser = None
+            self.incoming = self._parser = None
             return rest
-        self._listener.on_upgrade(incoming, rest)
-        return b""
+        if incoming.upgrade:
+            self.incoming = None
+            self._listener.on_upgrade(incoming, rest)
+            return b""
+        self._read_body_of(incoming)
+        return rest
+
+    def _read_body_of(self, incoming: Incoming) -> None:
+        """A parser that has seen an upgrade reads no body. Another one gets a head that frames it
+        in the same way, of which nobody is told."""
+        self._parser = httptools.HttpRequestParser(self)
+        self.stopped = True
+        self._parser.feed_data(b"POST / HTTP/1.1\r\n%b\r\n" % incoming.framing)
+        self.stopped, self.incoming = False, incoming
 
     def _bound(self, size: int) -> None:
         """A head that does not end, trailers, a chunk's extensions: nobody may grow them for ever,
@@ -140,8 +152,10 @@ class RequestReader:
             self._listener.on_hopeless(incoming)
 
     def on_message_complete(self) -> None:
-        incoming = self._under_way
-        if not incoming.upgrade and not self.stopped:
+        incoming, parser = self._under_way, self._parser
+        assert parser is not None
+        unread = parser.should_upgrade() and (incoming.upgrade or incoming.has_body)
+        if not unread and not self.stopped:
             self.incoming, self._more = None, incoming.keep_alive
             self._listener.on_request(incoming)
 
