@@ -44,6 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argparse raises SystemExit, with 0 after `--help` and 2 after wrong usage.
     """
     words = sys.argv[1:] if argv is None else list(argv)
+    _open_what_is_closed()
     try:
         status = _run(words)
         sys.stdout.flush()
@@ -86,6 +87,17 @@ def _outer_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"latchway {__version__}")
     parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="see below")
     return parser
+
+
+def _open_what_is_closed() -> None:
+    """A process that was started without one of its standard files (`2>&-`) would give its number
+    to a socket, where whatever a library prints would go, and libuv aborts as it closes such a one.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)  # it gets the lowest number that is free: its own
+            os.set_inheritable(number, True)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r"))
 
 
 def _forget_stdout() -> None:

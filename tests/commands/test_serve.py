@@ -54,6 +54,33 @@ def test_it_serves_until_sigterm(tmp_path: Path) -> None:
         assert gateway.wait(SECONDS) == 0
 
 
+def ready(port: int) -> bool:
+    try:
+        return get(port, "/health/ready")[0] == 200
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("redirected", ["", "2>/dev/full", "2>&-", "<&- >&- 2>&-"])
+def test_it_serves_and_leaves_though_nobody_hears_it(
+    redirected: str, workers: str, tmp_path: Path
+) -> None:
+    """A reader of its log that has left, a full disk, standard files that were never open."""
+    configured(tmp_path)
+    port = any_port("127.0.0.1")
+    words = [sys.executable, "-m", "latchway", "serve", "--port", str(port), "--workers", workers]
+    command = ["sh", "-c", f'exec "$@" {redirected}', "sh", *words]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE) as gateway:
+        assert gateway.stderr is not None
+        gateway.stderr.close()
+        while not ready(port):
+            assert gateway.poll() is None
+        assert get(port, "/v1/models", "wrong")[0] == 401
+        gateway.send_signal(signal.SIGTERM)
+        assert gateway.wait(SECONDS) == 0
+
+
 def test_after_a_clean_stop_the_database_is_one_whole_file(tmp_path: Path) -> None:
     configured(tmp_path)
     with serving(tmp_path) as (gateway, port):

@@ -17,6 +17,7 @@ import ssl
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from latchway.books import Ports
@@ -96,8 +97,10 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 def say_listening(url: str) -> None:
-    """What an operator, or a test, waits for."""
-    print(f"latchway: listening on {url}", file=sys.stderr, flush=True)
+    """What an operator, or a test, waits for. Whether anybody can hear it is no matter: a gateway
+    serves on too if its log's reader leaves, or its disk is full."""
+    with suppress(OSError):
+        print(f"latchway: listening on {url}", file=sys.stderr, flush=True)
 
 
 def served_by(pid: int) -> str:
