@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+from argparse import Namespace
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from command import configured, latchway
+from latchway.commands import requests
 from latchway.ledger.database import Lock, open_writer
 from latchway.log import store
 
@@ -78,6 +82,17 @@ def test_a_record_for_people_shows_attempts_and_billing(folder: Path) -> None:
     assert "request_id   req_1" in shown
     assert "here/m" in shown
     assert "currency  charged" in shown
+
+
+def test_why_a_read_failed_is_said_in_words() -> None:
+    """And no escape sequence of anybody's reaches the terminal."""
+    failed = {"number": 1, "route": "here/m", "reason": "the upstream refused \x1b[31m"}
+    out = io.StringIO()
+
+    with redirect_stdout(out):
+        requests._print_one(record(1) | {"attempts": [failed]}, Namespace(json=False))
+
+    assert "attempt 1: the upstream refused ?[31m\n" in out.getvalue()
 
 
 def test_an_unknown_id_exits_with_1(folder: Path) -> None:

@@ -108,6 +108,28 @@ def test_a_key_that_is_made_while_it_runs_holds_at_once(tmp_path: Path) -> None:
         assert get(port, "/v1/models", secret)[0] == 401
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_why_an_upstream_cannot_be_reached_stands_in_the_record(
+    workers: str, tmp_path: Path
+) -> None:
+    """For the operator; its own key is not told what is wrong behind the gateway."""
+    configured(tmp_path)
+    key = latchway("keys", "create", "alice", "--unlimited", folder=tmp_path).stdout.strip()
+    with serving(tmp_path, "--workers", workers) as (_, port):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        connection.request("POST", "/v1/responses", '{"model": "m", "input": "hi"}', headers)
+        answer = connection.getresponse()
+        turn, status = answer.headers["x-request-id"], answer.status
+        connection.close()
+        theirs = json.loads(get(port, f"/v1/requests/{turn}", key)[1])
+
+    shown = json.loads(latchway("requests", "show", turn, "--json", folder=tmp_path).stdout)
+    assert status == 502
+    assert shown["attempts"][0]["reason"] == "the upstream refused the connection (ECONNREFUSED)"
+    assert "reason" not in theirs["attempts"][0]
+
+
 def test_a_second_gateway_on_the_same_database_is_refused(tmp_path: Path) -> None:
     configured(tmp_path)
     with serving(tmp_path):

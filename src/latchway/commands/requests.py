@@ -15,6 +15,7 @@ from latchway.commands.common import (
     database_of,
     print_json,
     print_table,
+    printable,
 )
 
 EXAMPLE = "latchway requests show req_0123456789abcdef01234567"
@@ -85,5 +86,8 @@ def _print_one(record: dict[str, Any] | None, args: argparse.Namespace) -> None:
     print_table(("field", "value"), [{"field": k, "value": v} for k, v in plain.items()])
     print()
     print_table(ATTEMPT_COLUMNS, record["attempts"])
+    for attempt in record["attempts"]:
+        if attempt.get("reason"):  # a record that an older version wrote has none
+            print(printable(f"attempt {attempt['number']}: {attempt['reason']}"))
     print()
     print_table(tuple(record["billing"]), [record["billing"]])

@@ -103,6 +103,7 @@ def _attempt(attempt: AttemptRecord, to_unix: float, cost: int) -> dict[str, Any
         "rule": attempt.rule,
         "code": attempt.code,
         "verdict": attempt.verdict,
+        "reason": attempt.reason,
         "http_status": attempt.http_status,
         "upstream_request_id": attempt.upstream_request_id,
         "response_id": attempt.response_id,

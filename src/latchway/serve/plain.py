@@ -87,12 +87,16 @@ def own_request(app: App, incoming: Incoming, match: re.Match[str]) -> Page:
     record = app.reader.request(match["id"], incoming.key.name)
     if record is None:
         raise RequestFault("not_found", NO_RECORD)
-    return as_json(without_costs(record))
+    return as_json(as_its_key_sees(record))
 
 
-def without_costs(record: dict[str, Any]) -> dict[str, Any]:
-    """A record as its own key may see it: what the attempts cost is the operator's to know."""
-    attempts = [{k: v for k, v in each.items() if k != "cost"} for each in record["attempts"]]
+def as_its_key_sees(record: dict[str, Any]) -> dict[str, Any]:
+    """A record as its own key may see it: what the attempts cost, and what is wrong between here
+    and an upstream, is the operator's to know."""
+    attempts = [
+        {k: v for k, v in each.items() if k not in ("cost", "reason")}
+        for each in record["attempts"]
+    ]
     billing = {k: v for k, v in record["billing"].items() if k != "operator_loss"}
     return {**record, "attempts": attempts, "billing": billing}
 
