@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from command import CONFIGURATION, configured
+from command import CONFIGURATION, configured, latchway
 from latchway.commands.common import (
     CommandFault,
     config_path,
@@ -15,6 +15,10 @@ from latchway.commands.common import (
     print_json,
     print_table,
 )
+from latchway.ledger.database import open_writer
+
+PAGE_BYTES = 4096
+MALFORMED = "database disk image is malformed"
 
 
 def test_a_table_is_aligned_and_shows_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,6 +37,23 @@ def test_json_keeps_every_letter(capsys: pytest.CaptureFixture[str]) -> None:
     print_json({"name": "Zoë"})
 
     assert capsys.readouterr().out == '{\n  "name": "Zoë"\n}\n'
+
+
+@pytest.mark.parametrize(
+    "words", ["keys list", "ledger", "ledger verify", "requests list", "requests show req_1"]
+)
+def test_a_database_that_is_damaged_is_told_in_a_line(tmp_path: Path, words: str) -> None:
+    """Its first page is sound: it can be opened, and what is wrong is found out as it is read."""
+    configured(tmp_path)
+    database = tmp_path / "latchway.db"
+    open_writer(database).close()
+    with database.open("r+b") as file:
+        file.seek(PAGE_BYTES)
+        file.write(b"\xff" * (database.stat().st_size - PAGE_BYTES))
+
+    done = latchway(*words.split(), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"latchway: cannot read the database {database}: {MALFORMED}\n"
 
 
 def test_the_named_configuration_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,9 +156,17 @@ def test_an_answer_that_does_not_come(path: Path, monkeypatch: pytest.MonkeyPatc
     with socket.socket(socket.AF_UNIX) as deaf:
         deaf.bind(str(beside(path, ".sock")))
         deaf.listen()
-        with pytest.raises(LedgerFault, match="see whether it was done"):
+        with pytest.raises(LedgerFault, match="shows whether it was done"):
             Store.open(path).revoke("alice")
     lock.release()
+
+
+def test_a_gateway_that_leaves_before_it_has_read() -> None:
+    """As one does that has no file descriptor for the link."""
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    with ours:
+        assert control._exchange(ours, b"{}\n") == b""
 
 
 def test_a_ledger_that_fails_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

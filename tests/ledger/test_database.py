@@ -86,12 +86,19 @@ def test_a_file_that_is_no_database(path: Path) -> None:
             attempt(path)
 
 
+def test_a_file_that_cannot_be_opened_is_not_said_to_be_missing(path: Path) -> None:
+    path.mkdir()
+    for attempt in (open_reader, open_writer):
+        with pytest.raises(LedgerFault, match=r"cannot open .*Is a directory"):
+            attempt(path)
+
+
 def test_another_version_is_not_touched(path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version=99")
     connection.close()
     for attempt in (open_reader, open_writer):
-        with pytest.raises(LedgerFault, match="schema 99"):
+        with pytest.raises(LedgerFault, match=r"schema 99, .* another file"):
             attempt(path)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from latchway.ledger import report
-from latchway.ledger.database import open_writer
+from latchway.ledger.database import LedgerFault, open_writer
 from latchway.ledger.sqlite import Book
 from latchway.log import store
 from ledger.parts import add_key, book_of, closing, in_memory, opening, record, refund
@@ -120,6 +120,14 @@ def test_a_reader_finds_what_is_written_and_what_is_about_to_be(path: Path) -> N
     assert alice["key"] == "alice"
     assert reader.ledger()["losses"] == "0.000000000"
     reader.close()
+
+
+def test_what_cannot_be_read_is_told_as_such(path: Path) -> None:
+    reader = report.Reader(path)
+    reader.close()
+    for ask in (reader.keys, reader.ledger, lambda: reader.requests(1)):
+        with pytest.raises(LedgerFault, match="cannot read the database"):
+            ask()
 
 
 def test_health_is_reading_and_writing(path: Path) -> None:

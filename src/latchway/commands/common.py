@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from latchway.settings import Settings
 
 DEFAULT_CONFIG = Path("latchway.yaml")
@@ -72,6 +75,19 @@ def load_settings(given: Path | None) -> Settings:
 def database_of(given: Path | None) -> Path:
     """The database's file of the configuration in force. Raises CommandFault."""
     return load_settings(given).database
+
+
+@contextmanager
+def books_of(given: Path | None) -> Iterator[sqlite3.Connection]:
+    """The database of the configuration in force, to read. Raises CommandFault, also later: a
+    damaged file is known when the damaged page is read."""
+    from latchway.ledger.database import LedgerFault, reading
+
+    try:
+        with reading(database_of(given)) as connection:
+            yield connection
+    except LedgerFault as fault:
+        raise CommandFault(str(fault)) from None
 
 
 def print_json(value: object) -> None:

@@ -11,7 +11,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from latchway.commands.common import (
@@ -104,11 +104,11 @@ def _ask(
 def _ledger(settings: Settings, key: str) -> Iterator[tuple[Known, Account]]:
     """What the ledger knows, read-only. CommandFault: it cannot be read, or has no such key."""
     from latchway.explain.asked import account_of
-    from latchway.ledger.database import LedgerFault, open_reader
+    from latchway.ledger.database import LedgerFault, reading
     from latchway.ledger.known import Known
 
     try:
-        with closing(open_reader(settings.database)) as reader:
+        with reading(settings.database) as reader:
             account = account_of(reader, key)
             if account is None:
                 raise CommandFault(f"there is no key {key!r}: `latchway keys list` shows them")

@@ -13,6 +13,7 @@ from latchway.commands.common import (
     CommandFault,
     add_config,
     add_json,
+    books_of,
     database_of,
     print_json,
     print_table,
@@ -91,11 +92,9 @@ def _create(args: argparse.Namespace) -> None:
 
 def _list(args: argparse.Namespace) -> None:
     from latchway.ledger import report
-    from latchway.ledger.database import open_reader
 
-    connection = open_reader(database_of(args.config))
-    rows = report.keys(connection)
-    connection.close()
+    with books_of(args.config) as connection:
+        rows = report.keys(connection)
     if args.json:
         print_json(rows)
     else:

@@ -13,7 +13,7 @@ from latchway.commands.common import (
     CommandFault,
     add_config,
     add_json,
-    database_of,
+    books_of,
     print_json,
     print_table,
 )
@@ -36,16 +36,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print, or verify: 1 if an invariant fails. CommandFault: no database, no such key."""
-    from latchway.ledger.database import LedgerFault, open_reader
-
-    try:
-        connection = open_reader(database_of(args.config))
-    except LedgerFault as fault:
-        raise CommandFault(str(fault)) from None
-    try:
+    with books_of(args.config) as connection:
         return _verify(connection, args) if args.action else _print(connection, args)
-    finally:
-        connection.close()
 
 
 def _print(connection: sqlite3.Connection, args: argparse.Namespace) -> int:

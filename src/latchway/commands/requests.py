@@ -12,7 +12,7 @@ from latchway.commands.common import (
     CommandFault,
     add_config,
     add_json,
-    database_of,
+    books_of,
     print_json,
     print_table,
     printable,
@@ -51,21 +51,13 @@ def _limit(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Print records. CommandFault: no such record, or no database."""
-    from latchway.ledger.database import LedgerFault, open_reader
-
-    try:
-        connection = open_reader(database_of(args.config))
-    except LedgerFault as fault:
-        raise CommandFault(str(fault)) from None
     from latchway.log import store
 
-    try:
+    with books_of(args.config) as connection:
         if args.action == "list":
             _print_list(store.newest(connection, args.limit), args.json)
         else:
             _print_one(store.find(connection, args.id), args)
-    finally:
-        connection.close()
     return 0
 
 

@@ -38,6 +38,8 @@ TRY_SECONDS = 0.02
 NOT_KNOWN = "the ledger is not available: {}; `latchway keys list` shows whether it was done"
 """A disk that hangs may yet write an order that was given up, and credit can be added twice."""
 
+NO_ANSWER = "the gateway did not answer; `latchway keys list` shows whether it was done"
+
 
 class Answer(msgspec.Struct, frozen=True):
     fault: str | None
@@ -180,7 +182,7 @@ class Store:
         while True:
             if lock.take():
                 return self._write(order, lock)
-            with suppress(FileNotFoundError, ConnectionRefusedError):
+            with suppress(FileNotFoundError, ConnectionRefusedError, BlockingIOError):
                 return self._send(order)
             if time.monotonic() > until:
                 raise LedgerFault(
@@ -211,19 +213,20 @@ class Store:
         ):
             link.settimeout(ORDER_SECONDS)
             link.connect(address)
-            link.sendall(msgspec.json.encode(order) + b"\n")
-            line = _read_line(link)
+            line = _exchange(link, msgspec.json.encode(order) + b"\n")
         try:
             answer = _answers.decode(line)
         except msgspec.DecodeError:
-            raise LedgerFault("the gateway did not answer; see whether it was done") from None
+            raise LedgerFault(NO_ANSWER) from None
         if answer.fault is not None:
             raise KeyFault(answer.fault)
 
 
-def _read_line(link: socket.socket) -> bytes:
+def _exchange(link: socket.socket, order: bytes) -> bytes:
+    """The line that answers it, or what of it came before the link ended."""
     parts = bytearray()
     with suppress(OSError):
+        link.sendall(order)
         while not parts.endswith(b"\n") and len(parts) < LINE_BYTES:
             part = link.recv(LINE_BYTES)
             if not part:

@@ -11,7 +11,8 @@ import fcntl
 import os
 import sqlite3
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -128,10 +129,7 @@ def make_tables(connection: sqlite3.Connection, name: str = "database") -> None:
     if version == SCHEMA_VERSION:
         return
     if version != 0:
-        raise LedgerFault(
-            f"{name} has schema {version}, this latchway knows {SCHEMA_VERSION}: use the latchway"
-            " that made it, or another file"
-        )
+        raise LedgerFault(_other(name, version))
     connection.executescript(
         f"BEGIN IMMEDIATE; {SCHEMA.read_text(encoding='utf-8')}"
         f"PRAGMA user_version={SCHEMA_VERSION}; COMMIT;"
@@ -139,7 +137,10 @@ def make_tables(connection: sqlite3.Connection, name: str = "database") -> None:
 
 
 def open_reader(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write, with or without a gateway on the file. LedgerFault: none."""
+    """A connection that cannot write, with or without a gateway on the file. LedgerFault: none.
+
+    A file may be damaged where nobody has looked yet: ask it `readable`.
+    """
     try:
         connection = sqlite3.connect(
             f"file:{quote(str(path.absolute()))}?mode=ro",
@@ -148,22 +149,51 @@ def open_reader(path: Path) -> sqlite3.Connection:
             check_same_thread=False,
         )
     except sqlite3.Error:
-        raise LedgerFault(_missing(path)) from None
-    try:
-        connection.execute(f"PRAGMA busy_timeout={READER_WAITS_MS}")
-        connection.execute("PRAGMA query_only=ON")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-    except sqlite3.Error as error:
-        connection.close()
-        raise LedgerFault(f"cannot read the database {path}: {error}") from None
-    if version != SCHEMA_VERSION:
-        connection.close()
-        raise LedgerFault(f"{path} has schema {version}, this latchway knows {SCHEMA_VERSION}")
+        raise LedgerFault(_why_closed(path)) from None
+    with ExitStack() as unless_good:
+        unless_good.callback(connection.close)
+        with readable(path):
+            connection.execute(f"PRAGMA busy_timeout={READER_WAITS_MS}")
+            connection.execute("PRAGMA query_only=ON")
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version != SCHEMA_VERSION:
+            raise LedgerFault(_other(str(path), version))
+        unless_good.pop_all()
     return connection
 
 
-def _missing(path: Path) -> str:
-    return f"no database at {path}: `latchway serve` or `latchway keys create` makes it"
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """LedgerFault, in place of what SQLite raises: what is asked within cannot be read."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise LedgerFault(f"cannot read the database {path}: {error}") from None
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """A reader for a few questions. LedgerFault: they cannot be answered."""
+    with closing(open_reader(path)) as connection, readable(path):
+        yield connection
+
+
+def _why_closed(path: Path) -> str:
+    """SQLite does not say whether a file is missing or may not be opened."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CLOEXEC))
+    except FileNotFoundError:
+        return f"no database at {path}: `latchway serve` or `latchway keys create` makes it"
+    except OSError as error:
+        return f"cannot open the database {path}: {error.strerror}"
+    return f"cannot open the database {path}"
+
+
+def _other(name: str, version: int) -> str:
+    return (
+        f"{name} has schema {version}, this latchway knows {SCHEMA_VERSION}: use the latchway"
+        " that made it, or another file"
+    )
 
 
 def roll_back(connection: sqlite3.Connection) -> None:

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 from typing import Any, Protocol
 
-from latchway.ledger.database import open_reader
+from latchway.ledger.database import open_reader, readable
 from latchway.ledger.prices import format_usd
 from latchway.ledger.recovery import iso
 from latchway.log import store
@@ -91,11 +91,12 @@ class Behind(Protocol):
 class Reader:
     """The same, for a gateway: one connection, whichever thread asks, one question at a time.
 
-    With its `writer`, a record is found as soon as its turn has ended.
+    With its `writer`, a record is found as soon as its turn has ended. LedgerFault: a question
+    cannot be answered, for the file is damaged, say.
     """
 
     def __init__(self, path: Path, writer: Behind | None = None) -> None:
-        self._connection = open_reader(path)
+        self._path, self._connection = path, open_reader(path)
         self._writer = writer
         self._one = threading.Lock()
 
@@ -104,19 +105,19 @@ class Reader:
         record = self._writer.find(request_id) if self._writer else None
         if record is not None and key in (None, record["key"]):
             return record
-        with self._one:
+        with self._one, readable(self._path):
             return store.find(self._connection, request_id, key)
 
     def requests(self, limit: int) -> list[dict[str, Any]]:
-        with self._one:
+        with self._one, readable(self._path):
             return store.newest(self._connection, limit)
 
     def keys(self) -> list[dict[str, Any]]:
-        with self._one:
+        with self._one, readable(self._path):
             return keys(self._connection)
 
     def ledger(self) -> dict[str, Any]:
-        with self._one:
+        with self._one, readable(self._path):
             return ledger(self._connection)
 
     def healthy(self) -> bool:

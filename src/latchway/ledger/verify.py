@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from latchway.ledger.chain import Link, Tail, follow
-from latchway.ledger.database import make_tables, owned
+from latchway.ledger.database import make_tables, owned, roll_back
 from latchway.ledger.prices import charge
 from latchway.settings import Price
 from latchway.wire.frame import Usage
@@ -75,7 +75,7 @@ def verify(connection: sqlite3.Connection) -> list[Fault]:
             *_charges(connection),
         ]
     finally:
-        connection.execute("ROLLBACK")
+        roll_back(connection)
 
 
 def _file(connection: sqlite3.Connection) -> Iterator[Fault]:
