@@ -111,13 +111,26 @@ def test_a_path_is_taken_as_it_came(path: str, found: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path"),
-    [("GET", "/v1/responses"), ("PUT", "/v1/responses"), ("POST", "/v1/models"),
-     ("DELETE", "/health/live"), ("POST", "/admin/keys")],
-)  # fmt: skip
-def test_a_path_takes_its_methods_alone(method: str, path: str) -> None:
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/v1/responses", "POST"),
+        ("PUT", "/v1/responses", "POST"),
+        ("OPTIONS", "/v1/responses/resp_1", "GET, DELETE"),
+        ("POST", "/v1/models", "GET"),
+        ("DELETE", "/health/live", "GET, HEAD"),
+        ("POST", "/admin/keys", "GET"),
+    ],
+)
+def test_a_path_takes_its_methods_alone(method: str, path: str, allowed: str) -> None:
     answer = Gateway().page(path, method)
     assert (answer.status, answer.code) == (405, "method_not_allowed")
+    assert answer.headers["allow"] == allowed
+
+
+@pytest.mark.parametrize(("path", "hinted"), [("/v1/responses", True), ("/v1/models", False)])
+def test_who_gets_no_websocket_is_told_what_a_proxy_may_have_done(path: str, hinted: bool) -> None:
+    answer = Gateway().page(path, "PUT")
+    assert ("`Upgrade: websocket`" in answer.json["error"]["message"]) is hinted
 
 
 def test_head_is_get_without_the_body() -> None:

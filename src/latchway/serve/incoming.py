@@ -32,6 +32,8 @@ class Incoming:
     """Where it ends cannot be told for sure: nothing behind its head may be read as a request."""
     key: Key | None = None
     refusal: RequestFault | None = None
+    allowed: tuple[str, ...] = ()
+    """Methods that its path takes, if its own is none of them."""
     head_done: bool = False
     called: bool = False
     """An upstream was asked, so that a failure may have left something behind."""

@@ -41,6 +41,8 @@ def refuse(app: App, connection: HttpConnection, incoming: Incoming) -> None:
         retryable=not incoming.called,
     )
     headers = answers.error_headers(request_id, error["retryable"], error["retry_after"])
+    if incoming.allowed:
+        headers.append(("allow", ", ".join(incoming.allowed)))
     body = errors.http_body(error, request_id)
     _send(connection, incoming, errors.status_of(code), body, headers)
 

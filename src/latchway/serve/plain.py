@@ -57,6 +57,8 @@ class Path:
     admin: bool = False
     passed: passed.Whom | None = None
     """It is passed on, to the route that this function finds."""
+    hint: str = ""
+    """What else is said to a request with another method."""
 
 
 def as_json(value: Any, status: int = 200) -> Page:
@@ -160,8 +162,9 @@ ID = "(?P<id>[^/]{1,200})"
 KEPT = "(?P<id>(?!(?:compact|input_tokens)$)[A-Za-z0-9_.:-]{1,200})"
 """An id as providers make them: nothing in it can lead elsewhere on their side."""
 ITEM = "[A-Za-z0-9_:-][A-Za-z0-9_.:-]{0,199}"
+NO_UPGRADE = " A WebSocket needs `Upgrade: websocket`, which a proxy may have taken out."
 PATHS = (
-    _path("/v1/responses", "POST"),
+    _path("/v1/responses", "POST", hint=NO_UPGRADE),
     _path("/v1/responses/compact", "POST"),
     _path("/v1/responses/input_tokens", "POST", passed=passed.counter),
     _path(f"/v1/responses/{KEPT}", "GET", "DELETE", passed=passed.teller),
@@ -203,7 +206,9 @@ def check_path(incoming: Incoming) -> None:
     if found is None:
         incoming.refuse("not_found")
     elif incoming.method not in found[0].methods and not incoming.upgrade:
-        incoming.refuse("method_not_allowed", f"This path takes {' and '.join(found[0].methods)}.")
+        incoming.allowed = found[0].methods
+        message = f"This path takes {' and '.join(found[0].methods)}.{found[0].hint}"
+        incoming.refuse("method_not_allowed", message)
 
 
 def answer(app: App, connection: HttpConnection, incoming: Incoming) -> None:
