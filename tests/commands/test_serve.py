@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -17,13 +19,17 @@ import pytest
 
 from command import SECONDS, configured, latchway
 from latchway.demo.stage import any_port
+from workers.processes import alive
 
 
 @contextmanager
-def serving(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A gateway that listens, and its port."""
+def serving(
+    folder: Path, *words: str, before: str = ""
+) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A gateway that listens, and its port. `before`: what the shell does that starts it."""
     port = any_port("127.0.0.1")
     command = [sys.executable, "-m", "latchway", "serve", "--port", str(port), *words]
+    command = ["sh", "-c", f'{before or ":"}; exec "$@"', "sh", *command]
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as gateway:
         try:
             assert gateway.stderr is not None
@@ -52,6 +58,32 @@ def test_it_serves_until_sigterm(tmp_path: Path) -> None:
         assert get(port, "/health/ready")[0] == 200
         gateway.send_signal(signal.SIGTERM)
         assert gateway.wait(SECONDS) == 0
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_terminal_that_is_closed_lets_it_leave_in_order(workers: str, tmp_path: Path) -> None:
+    """The hangup reaches the workers, too."""
+    configured(tmp_path)
+    with serving(tmp_path, "--workers", workers) as (gateway, _):
+        for pid in (*alive(tmp_path), gateway.pid):
+            os.kill(pid, signal.SIGHUP)
+        assert gateway.wait(SECONDS) == 0
+
+
+def test_a_hangup_that_nohup_has_called_off_is_none(tmp_path: Path) -> None:
+    configured(tmp_path)
+    with serving(tmp_path, before="trap '' HUP") as (gateway, _):
+        status = Path(f"/proc/{gateway.pid}/status").read_text()
+        ignored = int(re.findall(r"SigIgn:\s*(\w+)", status)[0], 16)
+        assert ignored & 1 << signal.SIGHUP - 1
+
+
+def test_it_opens_as_many_files_as_it_may(tmp_path: Path) -> None:
+    """Not as few as a shell or a service manager gives to whoever does not ask."""
+    configured(tmp_path)
+    with serving(tmp_path, before="ulimit -Sn 64") as (gateway, _):
+        now, most = resource.prlimit(gateway.pid, resource.RLIMIT_NOFILE)
+        assert now == most > 64
 
 
 def ready(port: int) -> bool:

@@ -11,6 +11,7 @@ import asyncio
 import gc
 import logging
 import os
+import resource
 import signal
 import socket
 import ssl
@@ -71,6 +72,7 @@ def run(settings: Settings, *, started: Callable[[str], None] | None = None) -> 
 def in_loop(main: Callable[[], Coroutine[Any, Any, None]]) -> int:
     """Run a process to its end; a fault that it cannot go on with is said in a line."""
     lines.set_up()
+    _allow_many_files()
     _spare_the_collector()
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
@@ -79,6 +81,13 @@ def in_loop(main: Callable[[], Coroutine[Any, Any, None]]) -> int:
         print(f"latchway: {fault}", file=sys.stderr)
         return FAILED
     return DONE
+
+
+def _allow_many_files() -> None:
+    """A stream holds two file descriptors. Shells and service managers give 1024 to whoever does
+    not ask, for programs that cannot have more; up to the hard limit one may ask."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _spare_the_collector() -> None:
@@ -162,9 +171,13 @@ async def _serve_app(
 
 
 def told_to_leave(loop: asyncio.AbstractEventLoop) -> asyncio.Event:
-    """Set by each signal that an operator sends."""
+    """Set by each signal that an operator sends, and by the end of the terminal, unless whoever
+    started the process has called that off (`nohup`)."""
     leave = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    numbers = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    for number in numbers:
         loop.add_signal_handler(number, leave.set)
     return leave
 

@@ -223,8 +223,10 @@ async def _work(link_handle: int, listening: Sequence[int]) -> None:
 
 
 def main() -> int:
-    """The process. Ctrl-C reaches it beside its supervisor, which sees to it that it drains."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """The process. Ctrl-C, and the end of the terminal, reach it beside its supervisor, which sees
+    to it that it drains."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     link, *listening = map(int, sys.argv[1:])
     return process.in_loop(lambda: _work(link, listening))
 
