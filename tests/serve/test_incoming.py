@@ -72,9 +72,10 @@ def test_what_is_sound(incoming: Incoming) -> None:
         (headed(HOST, WEBSOCKET, method="POST", upgrade=True), False),
         (headed(HOST, WEBSOCKET, method="GET", upgrade=False), False),
         (headed(HOST, ("Upgrade", "h2c"), method="GET", upgrade=True), False),
+        (headed(HOST, WEBSOCKET, method="GET", version="1.0", upgrade=True), False),
     ],
 )
-def test_a_websocket_is_asked_for_by_get_alone(incoming: Incoming, asked: bool) -> None:
+def test_a_websocket_is_asked_for_by_a_get_of_1_1_alone(incoming: Incoming, asked: bool) -> None:
     assert incoming.upgrade is asked
 
 

@@ -62,13 +62,13 @@ class Incoming:
         self._hosts += key == "host"
 
     def on_head(self, method: str, version: str, *, keep_alive: bool, upgrade: bool) -> None:
-        """The head is whole. `upgrade`: it asks for another protocol, and says so as it must."""
+        """The head is whole. `upgrade`: it asks for another protocol, and says so as it must;
+        HTTP/1.0 cannot (RFC 9110 7.8)."""
         self.head_done = True
         self.path = self.url.partition(b"?")[0].decode("latin-1")
         self.method, self.keep_alive, self.http11 = method, keep_alive, version == "1.1"
-        self.upgrade = (
-            upgrade and method == "GET" and self.headers.get("upgrade", "").lower() == "websocket"
-        )
+        asked = self.headers.get("upgrade", "").lower() if upgrade and self.http11 else ""
+        self.upgrade = method == "GET" and asked == "websocket"
         for wrong, message in self._faults(version):
             if wrong:
                 self.refuse("invalid_request", message)
