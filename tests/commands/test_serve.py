@@ -17,8 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from command import SECONDS, configured, latchway
+from command import CONFIGURATION, SECONDS, configured, latchway
 from latchway.demo.stage import any_port
+from latchway.serve.process import LOOKUPS
 from workers.processes import alive
 
 
@@ -50,6 +51,16 @@ def get(port: int, path: str, key: str = "") -> tuple[int, bytes]:
     body = answer.read()
     connection.close()
     return answer.status, body
+
+
+def ask(port: int, key: str) -> tuple[str, int]:
+    """A turn's id and its status."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    connection.request("POST", "/v1/responses", '{"model": "m", "input": "hi"}', headers)
+    answer = connection.getresponse()
+    connection.close()
+    return str(answer.headers["x-request-id"]), answer.status
 
 
 def test_it_serves_until_sigterm(tmp_path: Path) -> None:
@@ -84,6 +95,15 @@ def test_it_opens_as_many_files_as_it_may(tmp_path: Path) -> None:
     with serving(tmp_path, before="ulimit -Sn 64") as (gateway, _):
         now, most = resource.prlimit(gateway.pid, resource.RLIMIT_NOFILE)
         assert now == most > 64
+
+
+def test_a_name_that_is_not_found_for_long_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
+    """Each lookup holds one of libuv's threads, which are there from the first one on."""
+    configured(tmp_path, CONFIGURATION.replace("127.0.0.1:9", "localhost:9"))
+    key = latchway("keys", "create", "alice", "--unlimited", folder=tmp_path).stdout.strip()
+    with serving(tmp_path) as (gateway, port):
+        ask(port, key)
+        assert len(list(Path(f"/proc/{gateway.pid}/task").iterdir())) > LOOKUPS
 
 
 def ready(port: int) -> bool:
@@ -148,12 +168,7 @@ def test_why_an_upstream_cannot_be_reached_stands_in_the_record(
     configured(tmp_path)
     key = latchway("keys", "create", "alice", "--unlimited", folder=tmp_path).stdout.strip()
     with serving(tmp_path, "--workers", workers) as (_, port):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)
-        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-        connection.request("POST", "/v1/responses", '{"model": "m", "input": "hi"}', headers)
-        answer = connection.getresponse()
-        turn, status = answer.headers["x-request-id"], answer.status
-        connection.close()
+        turn, status = ask(port, key)
         theirs = json.loads(get(port, f"/v1/requests/{turn}", key)[1])
 
     shown = json.loads(latchway("requests", "show", turn, "--json", folder=tmp_path).stdout)
