@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from harness.gateway import COST, WALL, Gateway, body, route, settings
+from harness.prompt import prompt_bytes
 from harness.upstreams import completed, created, failed, text
 from latchway.settings import Price
 from latchway.wire.frame import Frame
 
-RESERVED = len(body()) * 2_000 + 100 * 4_000
+RESERVED = prompt_bytes(body()) * 2_000 + 100 * 4_000
 """A byte is at most a token; all output that the model can make."""
 USD = "{:.9f}".format
 
@@ -110,10 +111,35 @@ def test_who_bears_what_was_delivered_and_not_metered(
     happens(gateway, peer)
     gateway.clock.advance()
     (row,) = gateway.ledger.connection.execute("SELECT loss, loss_reason, charged FROM turn")
-    due = -(-len(body()) // 4) * 2_000 + 100 * 4_000
+    due = -(-prompt_bytes(body()) // 4) * 2_000 + 100 * 4_000
 
     assert gateway.record["billing"]["usage_source"] == source
     assert row == ((due, reason, 0) if reason else (0, None, due))
+
+
+def bill_of(way: str) -> dict[str, Any]:
+    """The bill of a turn that nobody metered, asked for in that way."""
+    gateway = Gateway()
+    if way == "websocket":
+        gateway.socket().create(input="hi", store=False)
+    else:
+        gateway.ask(input="hi", store=False, stream=way == "streamed")
+    gateway.call.heads()
+    gateway.call.sends(created(), text("Hello"), completed(usage=None))
+    gateway.clock.advance()
+    bill: dict[str, Any] = gateway.record["billing"]
+    return bill
+
+
+def test_the_same_turn_costs_the_same_on_either_transport() -> None:
+    """R5: what wraps a request is on no bill."""
+    streamed = bill_of("streamed")
+    assert streamed["usage_source"] == "estimated"
+    assert bill_of("websocket") == streamed
+
+
+def test_a_turn_that_is_not_streamed_reserves_as_much() -> None:
+    assert bill_of("whole")["reserved"] == bill_of("streamed")["reserved"]
 
 
 def frame_with(usage: Any) -> Frame:
@@ -137,7 +163,7 @@ def test_usage_of_every_kind(usage: Any, charged: int | None, source: str) -> No
     gateway.call.heads()
     gateway.call.sends(created(), text("Hello"), frame_with(usage))
     gateway.clock.advance()
-    guess = -(-len(body()) // 4) * 2_000 + 2 * 4_000
+    guess = -(-prompt_bytes(body()) // 4) * 2_000 + 2 * 4_000
 
     assert gateway.record["billing"]["usage_source"] == source
     assert gateway.ledger.figures() == (guess if charged is None else charged, 0)

@@ -132,7 +132,7 @@ def test_the_reservation_is_the_ledgers() -> None:
 
     assert found.reserved is not None
     assert found.reserved.amount == reservation.amount(model, found.request)
-    assert found.reserved.input_tokens == len(found.request.body)
+    assert found.reserved.input_tokens == found.request.prompt_bytes
     assert (found.reserved.output_tokens, found.reserved.output_price) == (7, 8_000_000_000)
 
 

@@ -27,7 +27,8 @@ def model(**changed: Any) -> Model:
 
 def request(size: int = 100, **changed: Any) -> Request:
     values: dict[str, Any] = {
-        "body": b"x" * size, "fields": {}, "model": "m", "streamed": True, "websocket": False,
+        "body": b"", "fields": {}, "prompt_bytes": size, "model": "m", "streamed": True,
+        "websocket": False,
         "store": None, "previous_response_id": None, "conversation": None, "origin_field": None,
         "encrypted_field": None, "pinned_route": None, "acting_tool": None, "background": False,
         "max_output_tokens": None, "partial_input": False,

@@ -13,6 +13,7 @@ from typing import Any
 from websockets.frames import Frame, Opcode
 
 from harness.clock import VirtualClock
+from harness.prompt import prompt_bytes
 from harness.transport import MemoryTransport
 from harness.websocket import HANDSHAKE
 from latchway.serve.http import HttpConnection
@@ -232,7 +233,7 @@ CLIENT: dict[str, Callable[[ClientLine], None]] = {
 
 
 def request(scenario: Scenario, transport: str) -> bytes:
-    """A body of `REQUEST_BYTES` that asks for what the head says."""
+    """A body of which `REQUEST_BYTES` count, that asks for what the head says."""
     asked: dict[str, Any] = {"model": "m", "input": "hi"}
     if transport == "websocket":
         asked = {"type": "response.create", **asked}
@@ -241,5 +242,5 @@ def request(scenario: Scenario, transport: str) -> bytes:
     asked |= BOUND[scenario.head["binding"]]
     if tools := TOOLS[scenario.head["tools"]]:
         asked["tools"] = tools
-    filling = REQUEST_BYTES - len(json.dumps({**asked, "user": ""}))
+    filling = REQUEST_BYTES - prompt_bytes(json.dumps({**asked, "user": ""}).encode())
     return json.dumps({**asked, "user": "-" * filling}).encode()

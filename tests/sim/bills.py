@@ -64,7 +64,7 @@ def _estimate(case: Case, call: Call) -> int:
         text = answer.event.text_bytes
     else:
         text = sum(event.text_bytes for event in _heard(call))
-    taken = -(-case.request_bytes // BYTES_PER_TOKEN)
+    taken = -(-case.prompt_bytes // BYTES_PER_TOKEN)
     return _price((taken, 0, -(-text // BYTES_PER_TOKEN), 0))
 
 

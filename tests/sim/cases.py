@@ -53,7 +53,7 @@ class Case:
         self.began = world.universe.now
         self.calls: list[Call] = []
         self.request_id: str | None = None
-        self.request_bytes = 0
+        self.prompt_bytes = 0
         self.driver: Any = None
         self.told = ""
         self.gone = self.ledger_failed = self.crashed = self.over = False

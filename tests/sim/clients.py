@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from struct import pack, unpack_from
 from typing import TYPE_CHECKING, Any
 
+from harness.prompt import prompt_bytes
 from sim.network import Wire
 from sim.universe import Process, Violation
 
@@ -146,7 +147,7 @@ class HttpClient(Client):
 
     def request(self, case: Case) -> bytes:
         body = self.world.body_of(case)
-        case.request_bytes = len(body)
+        case.prompt_bytes = prompt_bytes(body)
         lines = [
             b"POST /v1/responses HTTP/1.1", b"host: gateway", b"content-type: application/json",
             b"authorization: Bearer " + self.world.secret_of(case).encode(),
@@ -260,7 +261,7 @@ class SocketClient(Client):
 
     def request(self, case: Case) -> bytes:
         body = self.world.body_of(case)
-        case.request_bytes = len(body)
+        case.prompt_bytes = prompt_bytes(body)
         if self.cases and self.universe.random.random() < 0.3:
             self.universe.after(self.universe.random.choice(THINKING), self.ask_next)
         return frame_of(0x81, body)

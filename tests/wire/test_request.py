@@ -50,6 +50,7 @@ def test_an_ordinary_request() -> None:
         acting_tool=None,
         background=False,
         max_output_tokens=50,
+        prompt_bytes=len(b'{"model":"m","input":"hi","store":false,"max_output_tokens":50}'),
         partial_input=False,
     )
     assert {name: bytes(raw) for name, raw in got.fields.items()} == {
@@ -81,8 +82,28 @@ def test_null_counts_as_omitted_everywhere(websocket: bool) -> None:
     got = request(websocket, **dict.fromkeys(NULLABLE))
     plain = request(websocket)
     told = {name: getattr(got, name) for name in Request.__slots__}
-    del told["body"], told["fields"]
+    del told["body"], told["fields"], told["prompt_bytes"]
     assert told == {name: getattr(plain, name) for name in told}
+
+
+ASKED = rb'"model":"m","input":"hi \u00e9","tools":[ {"type": "function"} ],"max_output_tokens":5'
+WRAPPED = {
+    "a body": (b"{%b}", False),
+    "streamed": (b'{"stream":true,%b}', False),
+    "not streamed": (b'{%b,"stream":false}', False),
+    "with blanks": (b'\n{ "stream" : true ,\t%b }\r\n', False),
+    "generate": (b'{%b,"generate":true}', False),
+    "a create": (b'{"type":"response.create",%b}', True),
+    "a create of all that it can have": (
+        b'{"type":"response.create","stream_id":null,"generate":true,"stream":true,%b}', True,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WRAPPED)
+def test_what_counts_on_a_bill_is_the_same_however_it_is_wrapped(way: str) -> None:
+    wrapping, websocket = WRAPPED[way]
+    assert parse(wrapping % ASKED, websocket=websocket).prompt_bytes == len(b"{%b}" % ASKED)
 
 
 @pytest.mark.parametrize(

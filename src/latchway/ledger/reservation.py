@@ -40,10 +40,10 @@ def most_input(model: Model, request: Request) -> int:
     if model.context_tokens is None:
         if request.partial_input:
             raise ValueError(f"model {model.name} needs context_tokens: not all input is sent")
-        return len(request.body)
+        return request.prompt_bytes
     if request.partial_input:
         return model.context_tokens
-    return min(model.context_tokens, len(request.body))
+    return min(model.context_tokens, request.prompt_bytes)
 
 
 def most_output(model: Model, request: Request) -> int:

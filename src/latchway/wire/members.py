@@ -74,7 +74,7 @@ def _refuse_repeated(body: bytes, fields: Mapping[str, msgspec.Raw]) -> None:
     room for another, and most clients write no blanks. In any other the bytes are walked along
     them: where nothing is repeated, they lie there in that order and nothing follows.
     """
-    if len(body) == _least_bytes(fields):
+    if len(body) == least_bytes(fields):
         return
     at, after = body.index(b"{") + 1, b"," if fields else b"}"
     for name, raw in fields.items():
@@ -88,8 +88,9 @@ def _refuse_repeated(body: bytes, fields: Mapping[str, msgspec.Raw]) -> None:
         raise _repeated(_name_at(body, at)[0])
 
 
-def _least_bytes(fields: Mapping[str, msgspec.Raw]) -> int:
-    """Of a body that says these members, each once: a name takes a byte a character or more."""
+def least_bytes(fields: Mapping[str, msgspec.Raw]) -> int:
+    """Of a body that says these members, each once and without blanks between them: a name takes a
+    byte a character or more."""
     values = sum([memoryview(raw).nbytes for raw in fields.values()])
     return len(b"{}") + sum(map(len, fields)) + values + AROUND_MEMBER_BYTES * len(fields) - 1
 

@@ -17,7 +17,7 @@ from latchway.turn.events import Binding
 from latchway.values import Value
 from latchway.wire.bindings import TURN_STATE, Bonds, Unsearchable, search
 from latchway.wire.errors import RequestFault
-from latchway.wire.members import NAME_CHARACTERS, members_of
+from latchway.wire.members import NAME_CHARACTERS, least_bytes, members_of
 
 __all__ = [
     "Request", "RequestFault", "binding_of", "bound_by_encrypted_only", "parse", "upstream_body",
@@ -25,6 +25,9 @@ __all__ = [
 
 CREATE_ONLY = ("type", "generate", "stream_id")
 """What a `response.create` has and an HTTP body has not."""
+
+WRAPPING = frozenset({*CREATE_ONLY, "stream"})
+"""Members that say how the answer is to come. They say nothing to a model, and are on no bill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,9 @@ class Request(Value, frozen=True):
     """Type of the first tool that can act before its first event is seen."""
     background: bool
     max_output_tokens: int | None
+    prompt_bytes: int
+    """Of its members but the WRAPPING ones, without blanks between them: whichever transport it
+    came by, the same request has as many (R5)."""
     partial_input: bool
     """Not all of its input is in it (a continuation, stored prompt, file or image by id)."""
     client_headers: tuple[tuple[str, str], ...] = ()
@@ -144,6 +150,7 @@ def parse(
         acting_tool=bonds.acting_tool,
         background=values["background"] is True,
         max_output_tokens=values["max_output_tokens"],
+        prompt_bytes=least_bytes({k: v for k, v in fields.items() if k not in WRAPPING}),
         partial_input=bonds.outside or _continues(values),
         held=bonds.held,
         compacts=compacts,

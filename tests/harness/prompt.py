@@ -1,0 +1,11 @@
+"""How much of a request counts on its bill, reckoned without the gateway's own code."""
+
+from __future__ import annotations
+
+import json
+
+
+def prompt_bytes(asked: bytes) -> int:
+    """What it says to a model: no wrapping, and no blanks. For ASCII."""
+    said = {k: v for k, v in json.loads(asked).items() if k not in ("type", "stream")}
+    return len(json.dumps(said, separators=(",", ":")))
