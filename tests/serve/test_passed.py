@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.gateway import Gateway, route, settings
+from harness.gateway import Gateway, body, route, settings
 from harness.upstreams import answer, completed, created, text
 from latchway.ledger import made
 from latchway.ledger.database import LedgerFault
@@ -89,30 +89,60 @@ def test_another_owners_response_does_not_exist() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kept", "status", "code"),
+    ("kept", "status", "code", "again"),
     [
-        ("the upstream reset the connection", 502, "stream_read_error"),
-        (answer(302), 502, "stream_read_error"),
-        (answer(401, {"error": {"code": "invalid_api_key"}}), 502, "upstream_auth_error"),
-        (None, 504, "first_event_timeout"),
+        ("the upstream reset the connection", 502, "stream_read_error", "true"),
+        (answer(302), 502, "stream_read_error", "true"),
+        (answer(401, {"error": {"code": "invalid_api_key"}}), 502, "upstream_auth_error", "false"),
+        (None, 504, "first_event_timeout", "false"),
     ],
 )
-def test_what_the_upstream_makes_of_it(kept: Answer | str | None, status: int, code: str) -> None:
+def test_what_the_upstream_makes_of_it(
+    kept: Answer | str | None, status: int, code: str, again: str
+) -> None:
     gateway = gateway_that_kept(turn=SOON)
     gateway.upstreams.kept = kept
     page = gateway.page("/v1/responses/resp_1")
     assert (page.status, page.code) == (status, code)
-    assert page.headers["x-should-retry"] == "false"
+    assert page.headers["x-should-retry"] == again
     assert gateway.upstreams.given_up == 1
 
 
-@pytest.mark.parametrize("status", [400, 404, 429, 500])
-def test_an_error_of_the_upstreams_is_passed_on(status: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "code", "again"),
+    [
+        (400, "gone", "false"),
+        (404, "gone", "false"),
+        (429, "rate_limit_exceeded", "true"),
+        (500, "gone", "true"),
+        (500, "invalid_prompt", "false"),
+        (503, "server_is_overloaded", "true"),
+        (504, "gone", "false"),
+    ],
+)
+def test_an_error_of_the_upstreams_is_passed_on(status: int, code: str, again: str) -> None:
+    """To read once more is safe, and helps where another answer can come: a client that waits for
+    a background response goes on waiting."""
     gateway = gateway_that_kept()
-    gateway.upstreams.kept = refusal = answer(status, {"error": {"code": "gone"}})
+    gateway.upstreams.kept = refusal = answer(status, {"error": {"code": code}})
     page = gateway.page("/v1/responses/resp_1")
     assert (page.status, page.body) == (status, refusal.body)
+    assert page.headers["x-should-retry"] == again
+
+
+@pytest.mark.parametrize("kept", [answer(503), "the upstream reset the connection"])
+def test_what_changes_something_is_not_simply_asked_again(kept: Answer | str) -> None:
+    gateway = gateway_that_kept()
+    gateway.upstreams.kept = kept
+    page = gateway.page("/v1/responses/resp_1", "DELETE")
     assert page.headers["x-should-retry"] == "false"
+
+
+def test_how_long_to_wait_is_told() -> None:
+    gateway = gateway_that_kept()
+    body = {"error": {"code": "rate_limit_exceeded", "retry_after": 7}}
+    gateway.upstreams.kept = answer(429, body)
+    assert gateway.page("/v1/responses/resp_1").headers["retry-after"] == "7"
 
 
 def test_a_route_that_is_off_is_not_asked() -> None:
@@ -145,6 +175,13 @@ def test_a_ledger_that_cannot_be_read_is_no_unknown_id(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("path", ["a%2fb", "a;b", "", "resp_1/items", "../conversations"])
 def test_what_is_no_id_is_no_path(path: str) -> None:
     assert gateway_that_kept().page(f"/v1/responses/{path}").code == "not_found"
+
+
+def test_counting_is_safe_to_do_again() -> None:
+    gateway = gateway_that_kept()
+    gateway.upstreams.kept = answer(503)
+    page = gateway.page("/v1/responses/input_tokens", "POST", body())
+    assert (page.status, page.headers["x-should-retry"]) == (503, "true")
 
 
 @pytest.mark.parametrize("path", ["compact", "input_tokens"])

@@ -111,23 +111,29 @@ def test_rubbish_is_passed_on_and_is_no_end(gateway: Gateway) -> None:
     assert peer.answer.whole
 
 
-REFUSED: dict[str, tuple[on.UpstreamEvent, int, str]] = {
-    "its own error": (on.Answered(1, answer(404, {"error": {"code": "gone"}})), 404, "gone"),
-    "a redirect": (on.Answered(1, answer(302)), 502, "stream_read_error"),
-    "a credential": (on.Answered(1, answer(401)), 502, "upstream_auth_error"),
-    "an error under 200": (on.Answered(1, answer(200, {"error": {"code": "x"}})), 502, "x"),
-    "nothing": (on.Broke(1, "reset"), 502, "stream_read_error"),
+def _answered(status: int, code: str) -> on.Answered:
+    return on.Answered(1, answer(status, {"error": {"code": code}}))
+
+
+REFUSED: dict[str, tuple[on.UpstreamEvent, int, str, str]] = {
+    "its own error": (_answered(404, "gone"), 404, "gone", "false"),
+    "too many": (_answered(429, "rate_limit_exceeded"), 429, "rate_limit_exceeded", "true"),
+    "an overload": (_answered(503, "x"), 503, "x", "true"),
+    "a redirect": (on.Answered(1, answer(302)), 502, "stream_read_error", "true"),
+    "a credential": (on.Answered(1, answer(401)), 502, "upstream_auth_error", "false"),
+    "an error under 200": (_answered(200, "x"), 502, "x", "false"),
+    "nothing": (on.Broke(1, "reset"), 502, "stream_read_error", "true"),
 }
 
 
-@pytest.mark.parametrize(("event_", "status", "code"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("event_", "status", "code", "again"), REFUSED.values(), ids=REFUSED)
 def test_before_the_first_event_the_status_tells_why(
-    gateway: Gateway, event_: on.UpstreamEvent, status: int, code: str
+    gateway: Gateway, event_: on.UpstreamEvent, status: int, code: str, again: str
 ) -> None:
     peer, stream = asked(gateway)
     stream.tell(event_)
     assert (peer.answer.status, peer.answer.json["error"]["code"]) == (status, code)
-    assert peer.answer.headers["x-should-retry"] == "false"
+    assert peer.answer.headers["x-should-retry"] == again
     assert stream.after == "dropped"
 
 

@@ -42,6 +42,10 @@ class Page:
     status: int
     body: bytes
     content_type: str = JSON_TYPE
+    retryable: bool = False
+    """Of an error: sending the request again is safe and may help."""
+    retry_after: float | None = None
+    """In how many seconds, where it is known."""
 
 
 def head(status: int, headers: Iterable[Header]) -> bytes:

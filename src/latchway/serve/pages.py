@@ -23,9 +23,9 @@ def write(
         incoming.refuse(page.code, page.message, page.param)
         refuse(app, connection, incoming)
         return
-    headers = [("content-type", page.content_type), ("x-request-id", app.new_id())]
+    headers = [("content-type", page.content_type), ("x-request-id", request_id := app.new_id())]
     if page.status >= 400:
-        headers.append(("x-should-retry", "false"))
+        headers[1:] = answers.error_headers(request_id, page.retryable, page.retry_after)[1:]
     _send(connection, incoming, page.status, page.body, headers)
 
 

@@ -22,8 +22,10 @@ from latchway.serve import pages
 from latchway.serve.answers import JSON_TYPE, Page
 from latchway.serve.retold import retell
 from latchway.settings import Route
+from latchway.turn import failures
 from latchway.upstreams.headers import sound
 from latchway.wire.bindings import Unsearchable, search
+from latchway.wire.errors import may_be_sent_again
 from latchway.wire.frame import Answer
 from latchway.wire.marks import mark, of_answer
 from latchway.wire.members import members_of
@@ -57,6 +59,8 @@ class Question:
     method: str
     path: str
     body: bytes
+    changes: bool
+    """It may leave something behind, so that asking again is not simply safe."""
     streamed: bool = False
 
 
@@ -107,7 +111,7 @@ def counter(app: App, incoming: Incoming, thing: str) -> Question:
     body = upstream_body(
         request, model=route.upstream_model, store_when_omitted="", drop_fields=route.drop_fields
     )
-    return replace(_question(incoming, route), body=body)
+    return replace(_question(incoming, route), body=body, changes=False)
 
 
 def _words(incoming: Incoming) -> list[bytes]:
@@ -137,7 +141,8 @@ def _is_anothers(app: App, incoming: Incoming, marks: Sequence[bytes]) -> bool:
 
 def _question(incoming: Incoming, route: Route) -> Question:
     path = incoming.url.decode("ascii").removeprefix(BASE)
-    return Question(route, _owner(incoming), incoming.method, path, incoming.body)
+    changes = incoming.method != "GET"
+    return Question(route, _owner(incoming), incoming.method, path, incoming.body, changes)
 
 
 def _owner(incoming: Incoming) -> str:
@@ -177,7 +182,7 @@ def answer(
     except RequestFault as fault:
         pages.write(app, connection, incoming, fault)
         return
-    incoming.called = True
+    incoming.called = question.changes
     if question.streamed:
         retell(app, connection, incoming, question)
     else:
@@ -206,7 +211,19 @@ async def _page(app: App, question: Question) -> Page:
         raise RequestFault("upstream_auth_error", "")
     if told.status < 300 and not await _remembered(app, question, of_answer(told.body)):
         raise RequestFault("ledger_unavailable", "")
-    return Page(told.status, told.body, told.content_type or JSON_TYPE)
+    return _as_page(question, told)
+
+
+def _as_page(question: Question, told: Answer) -> Page:
+    """To read again is safe, and helps where a turn would be replayed (R2.1)."""
+    replayable = failures.of_answer(told).replayable and may_be_sent_again(told.note.code)
+    return Page(
+        told.status,
+        told.body,
+        told.content_type or JSON_TYPE,
+        retryable=replayable and not question.changes,
+        retry_after=told.note.retry_after,
+    )
 
 
 async def _remembered(app: App, question: Question, marks: Sequence[bytes]) -> bool:
@@ -219,7 +236,7 @@ async def _remembered(app: App, question: Question, marks: Sequence[bytes]) -> b
         question.owner, question.route.name, marks,
         lambda answer: None if noted.done() else noted.set_result(answer),
     )  # fmt: skip
-    return isinstance(await noted, Granted) or question.method == "GET"
+    return isinstance(await noted, Granted) or not question.changes
 
 
 async def _asked(app: App, question: Question) -> Answer | str | None:

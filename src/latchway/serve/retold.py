@@ -14,6 +14,7 @@ from latchway.serve.stream import LAST_KINDS, HttpClient
 from latchway.serve.timers import Timers
 from latchway.turn import commands as do
 from latchway.turn import events as on
+from latchway.turn import failures
 from latchway.turn.limits import PAIR_WAIT_SECONDS
 from latchway.wire.frame import Frame, Kind, Note
 
@@ -140,7 +141,8 @@ class Retelling:
             self._client.fail(do.Fail("upstream_error", None, False, answer=answer))
             self._end()
         else:
-            self._client.pass_answer(do.PassAnswer(answer, None, False))
+            again = failures.of_answer(answer).replayable
+            self._client.pass_answer(do.PassAnswer(answer, None, again))
             self._end()
 
     def _broke(self, event: on.Broke | on.Oversized) -> None:
@@ -154,7 +156,7 @@ class Retelling:
         if self._told is not Kind.ERROR:
             self._client.fail(
                 do.Fail(
-                    code, None, False, response_id=known.response_id,
+                    code, None, self._told is None, response_id=known.response_id,
                     created_at=known.created_at, model=known.model,
                 )
             )  # fmt: skip
