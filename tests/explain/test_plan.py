@@ -145,6 +145,10 @@ def test_the_reservation_is_the_ledgers() -> None:
             ("the request's bytes", "the request's max_output_tokens"),
         ),
         (
+            {"stream": True}, (26, 100),
+            ("the request's bytes", "the model's max_output_tokens"),
+        ),
+        (
             {"max_output_tokens": 5000}, (51, 100),
             ("the request's bytes", "the model's max_output_tokens"),
         ),

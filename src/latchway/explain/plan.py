@@ -276,7 +276,7 @@ def _changes(request: Request, route: Route, omitted: str) -> Changes:
 def _reserved(model: Model, request: Request) -> Reserved:
     tokens_in = reservation.most_input(model, request)
     tokens_out = reservation.most_output(model, request)
-    by_size = tokens_in == len(request.body) and not request.partial_input
+    by_size = tokens_in == request.prompt_bytes and not request.partial_input
     by_request = tokens_out == request.max_output_tokens
     of_input, of_output = reservation.dearest(model.price)
     return Reserved(
