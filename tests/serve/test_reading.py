@@ -83,6 +83,7 @@ def test_a_request_is_the_same_however_it_is_cut() -> None:
     [
         (GET, True),
         (GET[:-2] + b"connection: close\r\n\r\n", False),
+        (GET[:-2] + b"connection: close, upgrade\r\nupgrade: h2c\r\n\r\n", False),
         (b"GET / HTTP/1.0\r\n\r\n", False),
         (b"GET / HTTP/1.0\r\nconnection: keep-alive\r\n\r\n", True),
     ],
@@ -277,6 +278,18 @@ def test_behind_a_body_behind_an_upgrade_that_closes_there_is_no_request() -> No
     for size in range(1, len(data) + 1):
         told = Heard().feed(*(data[at : at + size] for at in range(0, len(data), size)))
         assert told == [*WHOLE, ("unreadable", "invalid_request")]
+
+
+@pytest.mark.parametrize("upgrade", ["", *UPGRADES])
+def test_a_framing_that_cannot_be_read_is_refused_behind_an_upgrade_too(upgrade: str) -> None:
+    """The parser looks at the tab behind the coding's name only if it is to read the body."""
+    framing = b"transfer-encoding: chunked\t\r\n" + UPGRADES.get(upgrade, b"")
+    heard = Heard()
+
+    assert heard.feed(POST + framing + b"\r\n0\r\n\r\n" + GET, GET)[-1:] == [
+        ("unreadable", "invalid_request")
+    ]
+    assert not heard.requests
 
 
 @pytest.mark.parametrize("framed", BODIES.values(), ids=BODIES)

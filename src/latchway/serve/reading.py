@@ -81,7 +81,7 @@ class RequestReader:
         except httptools.HttpParserCallbackError as fault:
             self._listener.on_fault(fault.__context__ or fault)
         except httptools.HttpParserError:
-            self._listener.on_unreadable("invalid_request", "The bytes are no HTTP/1.1 request.")
+            self._unreadable()
         else:
             self._bound(len(data))
         if self._more and self.incoming is None and not self.stopped:
@@ -91,23 +91,32 @@ class RequestReader:
     def _upgrade(self, rest: bytes) -> bytes:
         """A WebSocket, or an upgrade that is not taken: then HTTP/1.1 goes on."""
         incoming = self.incoming
-        if incoming is None or self.stopped:
+        if self.stopped or (incoming is None and self._more):
             self.incoming = self._parser = None
-            return rest
-        if incoming.upgrade:
+        elif incoming is not None and incoming.upgrade:
             self.incoming = None
             self._listener.on_upgrade(incoming, rest)
             return b""
-        self._read_body_of(incoming)
+        else:
+            self._read_behind(b"connection: close\r\n" if incoming is None else incoming.framing)
         return rest
 
-    def _read_body_of(self, incoming: Incoming) -> None:
-        """A parser that has seen an upgrade reads no body. Another one gets a head that frames it
-        in the same way, of which nobody is told."""
-        self._parser = httptools.HttpRequestParser(self)
+    def _read_behind(self, fields: bytes) -> None:
+        """A parser that has seen an upgrade reads no body, nor that nothing may follow. Another one
+        gets a head of the same `fields`, of which nobody is told; it may find fault with them, as
+        the first did not."""
+        incoming, self._parser = self.incoming, httptools.HttpRequestParser(self)
         self.stopped = True
-        self._parser.feed_data(b"POST / HTTP/1.1\r\n%b\r\n" % incoming.framing)
-        self.stopped, self.incoming = False, incoming
+        try:
+            self._parser.feed_data(b"POST / HTTP/1.1\r\n%b\r\n" % fields)
+        except httptools.HttpParserError:
+            self.stopped = False
+            self._unreadable()
+        else:
+            self.stopped, self.incoming = False, incoming
+
+    def _unreadable(self) -> None:
+        self._listener.on_unreadable("invalid_request", "The bytes are no HTTP/1.1 request.")
 
     def _bound(self, size: int) -> None:
         """A head that does not end, trailers, a chunk's extensions: nobody may grow them for ever,
