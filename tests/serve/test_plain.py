@@ -10,6 +10,7 @@ import pytest
 
 from harness.gateway import Gateway, route, settings
 from harness.http import Answer
+from latchway.ledger.database import LedgerFault
 from latchway.serve.plain import ID, ITEM, KEPT, PATHS
 from latchway.settings import Secret
 
@@ -79,6 +80,24 @@ def test_a_client_key_is_no_admin_token_and_the_other_way_round(path: str) -> No
 
 def as_admin(gateway: Gateway, path: str) -> Answer:
     return gateway.page(path, authorization=f"bearer {ADMIN}")
+
+
+def test_what_is_wrong_with_the_database_is_told_to_the_operator_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It names a file of theirs."""
+
+    def damaged(*asked: object) -> None:
+        raise LedgerFault("cannot read the database /srv/l.db")
+
+    gateway = Gateway(admin_token=Secret(ADMIN))
+    monkeypatch.setattr(gateway.app.reader, "request", damaged)
+    for answer, told in (
+        (gateway.page("/v1/requests/req_1"), False),
+        (as_admin(gateway, "/admin/requests/req_1"), True),
+    ):
+        assert (answer.status, answer.code) == (503, "ledger_unavailable")
+        assert ("/srv/l.db" in answer.json["error"]["message"]) is told
 
 
 # ---- paths

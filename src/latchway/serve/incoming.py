@@ -36,7 +36,7 @@ class Incoming:
     """Methods that its path takes, if its own is none of them."""
     head_done: bool = False
     called: bool = False
-    """An upstream was asked, so that a failure may have left something behind."""
+    """An upstream was asked to change something, so that a failure may have left it behind."""
     invited: bool = False
     """The client was told to send the body on."""
     received: int = 0

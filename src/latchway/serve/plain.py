@@ -245,7 +245,8 @@ def _made(app: App, incoming: Incoming, row: Path, match: re.Match[str]) -> Page
     except RequestFault as fault:
         return fault.with_traceback(None)
     except LedgerFault as fault:
-        return RequestFault("ledger_unavailable", f"Not known now: {fault}.")
+        why = f": {fault}" if row.admin else ""  # it may name a file
+        return RequestFault("ledger_unavailable", f"Not known now{why}.")
 
 
 def _admin(app: App, incoming: Incoming) -> bool:
