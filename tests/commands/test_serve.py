@@ -17,9 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from command import CONFIGURATION, SECONDS, configured, latchway
+from command import SECONDS, configured, latchway
 from latchway.demo.stage import any_port
-from latchway.serve.process import LOOKUPS
 from workers.processes import alive
 
 
@@ -95,15 +94,6 @@ def test_it_opens_as_many_files_as_it_may(tmp_path: Path) -> None:
     with serving(tmp_path, before="ulimit -Sn 64") as (gateway, _):
         now, most = resource.prlimit(gateway.pid, resource.RLIMIT_NOFILE)
         assert now == most > 64
-
-
-def test_a_name_that_is_not_found_for_long_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
-    """Each lookup holds one of libuv's threads, which are there from the first one on."""
-    configured(tmp_path, CONFIGURATION.replace("127.0.0.1:9", "localhost:9"))
-    key = latchway("keys", "create", "alice", "--unlimited", folder=tmp_path).stdout.strip()
-    with serving(tmp_path) as (gateway, port):
-        ask(port, key)
-        assert len(list(Path(f"/proc/{gateway.pid}/task").iterdir())) > LOOKUPS
 
 
 def ready(port: int) -> bool:

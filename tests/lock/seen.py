@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from harness.ledger import Done, InlineLedger
+from harness.names import itself
 from latchway.ledger.prices import format_usd
 from latchway.ledger.verify import verify
 from latchway.log.metrics import Metrics
@@ -112,7 +113,7 @@ class SeenUpstreams(ResponsesUpstreams):
     """`calls`: by the number of the attempt, of the newest turn."""
 
     def __init__(self, say: Say, settings: Settings, tls: ssl.SSLContext) -> None:
-        super().__init__(settings, tls=tls)
+        super().__init__(settings, tls=tls, find=itself)
         self._say = say
         self.calls: dict[int, SeenCall] = {}
 

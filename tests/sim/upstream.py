@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from harness.names import itself
 from latchway.turn.events import Place, UpstreamEvent
 from latchway.upstreams.limits import Limits
 from latchway.upstreams.responses import ResponsesUpstreams
@@ -127,7 +128,7 @@ class Recorder(ResponsesUpstreams):
     """The real one; what is asked of it is written down."""
 
     def __init__(self, world: World, limits: Limits, tls: ssl.SSLContext) -> None:
-        super().__init__(world.settings, limits=limits, tls=tls)
+        super().__init__(world.settings, limits=limits, tls=tls, find=itself)
         self._world = world
 
     def open(  # type: ignore[override]

@@ -50,11 +50,6 @@ STEP_SECONDS = 1.0
 """Of what a process that leaves waits for; with two waits for the ledger, 2 s each, it fits in
 CLOSING_SECONDS."""
 
-LOOKUPS = 64
-"""Names that can be looked up at once. libuv has 4 threads for it unless it is told: eight turns
-for a provider whose name servers are silent held them all, and no other provider could be called.
-"""
-
 YOUNG_OBJECTS = 10_000
 """New ones at which the collector looks for cycles; Python's own limit is 700. Turns leave none,
 nor do connections (one that breaks the WebSocket protocol leaves a few), and a hundred turns in
@@ -103,7 +98,6 @@ def _spare_the_collector() -> None:
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     """uvloop where it is installed; asyncio's own loop does as well."""
-    os.environ.setdefault("UV_THREADPOOL_SIZE", str(LOOKUPS))  # read once, at the first lookup
     try:
         import uvloop
     except ImportError:

@@ -14,6 +14,7 @@ from latchway.alarm import Alarm
 from latchway.upstreams.connection import Connection
 from latchway.upstreams.http1 import Exchange
 from latchway.upstreams.limits import Limits
+from latchway.upstreams.lookup import Find, Lookups
 from latchway.values import Value
 
 
@@ -34,11 +35,15 @@ def client_context() -> ssl.SSLContext:
 
 
 class Pool:
-    """Idle connections, and the way to all others. Bound to the running loop when first used."""
+    """Idle connections, and the way to all others. Bound to the running loop when first used.
 
-    def __init__(self, limits: Limits, tls: ssl.SSLContext) -> None:
+    `find`: None, the system is asked where a host is.
+    """
+
+    def __init__(self, limits: Limits, tls: ssl.SSLContext, find: Find | None = None) -> None:
         self._limits = limits
         self._tls = tls
+        self._find = find or Lookups().find
         self._idle: dict[Origin, dict[Connection, Alarm]] = {}
         self._known: dict[Connection, tuple[Origin, Alarm]] = {}
         """All that are open, each with the end of its time."""
@@ -97,17 +102,38 @@ class Pool:
         return connection
 
     async def _connect(self, origin: Origin, connection: Connection) -> None:
-        """Resolve, connect, shake hands. Proxies of the environment are not asked."""
+        """Find the host, connect, shake hands. Proxies of the environment are not asked."""
+        fault = await self._reach(origin, connection)
+        if fault is not None:
+            connection.unreachable(fault)
+
+    async def _reach(self, origin: Origin, connection: Connection) -> OSError | None:
+        """Try each address until one connects. Else the fault of the first, which the system
+        prefers: the rest may be of a kind to which there is no way from here. A server that
+        fails at TLS was reached."""
+        found = await self._find(origin.host)
+        if isinstance(found, OSError):
+            return found
+        first: OSError | None = None
+        for address in found:
+            fault = await self._try(origin, address, connection)
+            if fault is None or isinstance(fault, ssl.SSLError):
+                return fault
+            first = first or fault
+        return first
+
+    async def _try(self, origin: Origin, address: str, connection: Connection) -> OSError | None:
         try:
             await asyncio.get_running_loop().create_connection(
                 lambda: connection,
-                origin.host,
+                address,
                 origin.port,
                 ssl=self._tls if origin.secure else None,
                 server_hostname=origin.host if origin.secure else None,
             )
         except OSError as fault:
-            connection.unreachable(fault)
+            return fault
+        return None
 
     def _keeping_seconds(self, said: float | None) -> float:
         if said is None:

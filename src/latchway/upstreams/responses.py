@@ -30,6 +30,7 @@ from latchway.upstreams.connection import Connection
 from latchway.upstreams.headers import answer_fields, request_fields, request_id, sound
 from latchway.upstreams.http1 import Head, request_head
 from latchway.upstreams.limits import Limits
+from latchway.upstreams.lookup import Find
 from latchway.upstreams.pool import Origin, Pool, client_context
 from latchway.wire.request import Request, upstream_body
 
@@ -59,16 +60,21 @@ class Target:
 
 
 class ResponsesUpstreams:
-    """Carries out attempts; one for a process. `tls`: None, the system's roots are trusted.
+    """Carries out attempts; one for a process. `tls`, `find`: None, as the system has it.
 
     Raises ValueError, naming the field, if a base_url or a credential cannot be sent.
     """
 
     def __init__(
-        self, settings: Settings, *, limits: Limits | None = None, tls: ssl.SSLContext | None = None
+        self,
+        settings: Settings,
+        *,
+        limits: Limits | None = None,
+        tls: ssl.SSLContext | None = None,
+        find: Find | None = None,
     ) -> None:
         self._limits = limits or Limits()
-        self.pool = Pool(self._limits, tls or client_context())
+        self.pool = Pool(self._limits, tls or client_context(), find)
         self._event_bytes = settings.limits.event_bytes
         self._store_when_omitted = settings.turn.store_when_omitted
         self._secrets = _secrets(settings)
