@@ -1,8 +1,8 @@
 """The process: its loop, its sockets, its signals, and how it leaves.
 
-This is the thin place where everything is put together. On SIGTERM or SIGINT the gateway drains:
-it takes no new turns, closes what is idle, lets turns run for `shutdown_seconds`, ends what still
-runs with an error, and leaves when the ledger has closed every reservation.
+This is the thin place where everything is put together. On SIGTERM, SIGINT or SIGHUP the gateway
+drains: it takes no new turns, closes what is idle, lets turns run for `shutdown_seconds`, ends what
+still runs with an error, and leaves when the ledger has closed every reservation.
 """
 
 from __future__ import annotations
@@ -85,9 +85,11 @@ def in_loop(main: Callable[[], Coroutine[Any, Any, None]]) -> int:
 
 def _allow_many_files() -> None:
     """A stream holds two file descriptors. Shells and service managers give 1024 to whoever does
-    not ask, for programs that cannot have more; up to the hard limit one may ask."""
+    not ask, for programs that cannot have more; up to the hard limit one may ask. Where that is not
+    granted (macOS, if there is none), it serves with what it has."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _spare_the_collector() -> None:
