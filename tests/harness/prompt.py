@@ -6,6 +6,8 @@ import json
 
 
 def prompt_bytes(asked: bytes) -> int:
-    """What it says to a model: no wrapping, and no blanks. For ASCII."""
+    """What it says to a model: no wrapping, and no blanks between its members. For ASCII, and
+    values as `json.dumps` writes them."""
     said = {k: v for k, v in json.loads(asked).items() if k not in ("type", "stream")}
-    return len(json.dumps(said, separators=(",", ":")))
+    members = [f"{json.dumps(name)}:{json.dumps(value)}" for name, value in said.items()]
+    return len("{" + ",".join(members) + "}")

@@ -11,9 +11,12 @@ import re
 
 import pytest
 
+from latchway.wire.request import parse
 from lock import script
 from lock.fixtures import names, play_over, scenario, scenario_file, wire_file
+from lock.money import REQUEST_BYTES
 from lock.play import recorded
+from lock.stage import request
 
 PLAYS = [(name, transport) for name in names() for transport in scenario(name).transports]
 BOTH = [name for name in names() if len(scenario(name).transports) == len(script.TRANSPORTS)]
@@ -44,6 +47,12 @@ def test_it_is_what_the_bare_turn_does(name: str, transport: str) -> None:
     recording, got = play_over(told, transport)
     assert recording == recorded(told)[transport]
     assert got == wire_file(name, transport).read_bytes()
+
+
+def test_of_each_request_as_much_counts_as_the_bare_turn_is_told() -> None:
+    asked = [(request(scenario(name), transport), transport) for name, transport in PLAYS]
+    read = [parse(body, websocket=transport == "websocket") for body, transport in asked]
+    assert {each.prompt_bytes for each in read} == {REQUEST_BYTES}
 
 
 @pytest.mark.parametrize("name", BOTH)
