@@ -149,7 +149,7 @@ def test_a_path_takes_its_methods_alone(method: str, path: str, allowed: str) ->
 @pytest.mark.parametrize(("path", "hinted"), [("/v1/responses", True), ("/v1/models", False)])
 def test_who_gets_no_websocket_is_told_what_a_proxy_may_have_done(path: str, hinted: bool) -> None:
     answer = Gateway().page(path, "PUT")
-    assert ("`Upgrade: websocket`" in answer.json["error"]["message"]) is hinted
+    assert ("HTTP/1.1 and `Upgrade: websocket`" in answer.json["error"]["message"]) is hinted
 
 
 def test_head_is_get_without_the_body() -> None:

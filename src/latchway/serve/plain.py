@@ -162,7 +162,7 @@ ID = "(?P<id>[^/]{1,200})"
 KEPT = "(?P<id>(?!(?:compact|input_tokens)$)[A-Za-z0-9_.:-]{1,200})"
 """An id as providers make them: nothing in it can lead elsewhere on their side."""
 ITEM = "[A-Za-z0-9_:-][A-Za-z0-9_.:-]{0,199}"
-NO_UPGRADE = " A WebSocket needs `Upgrade: websocket`, which a proxy may have taken out."
+NO_UPGRADE = " A WebSocket needs HTTP/1.1 and `Upgrade: websocket`: a proxy may have changed that."
 PATHS = (
     _path("/v1/responses", "POST", hint=NO_UPGRADE),
     _path("/v1/responses/compact", "POST"),
