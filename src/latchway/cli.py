@@ -14,6 +14,7 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from typing import TextIO
 
 from latchway import __version__
 from latchway.commands.common import CommandFault
@@ -53,10 +54,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"latchway: {fault}", file=sys.stderr)
         return fault.status
     except BrokenPipeError:
-        _forget_stdout()
+        _forget(sys.stdout)
         return READER_LEFT
     except KeyboardInterrupt:
         return INTERRUPTED
+    finally:
+        _forget_what_nobody_hears()
 
 
 def _run(words: list[str]) -> int:
@@ -100,6 +103,15 @@ def _open_what_is_closed() -> None:
             setattr(sys, name, os.fdopen(number, "w" if number else "r"))
 
 
-def _forget_stdout() -> None:
-    """Point standard output elsewhere, or the interpreter complains once more as it exits."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _forget_what_nobody_hears() -> None:
+    """What standard error did not take is no failure of the command."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        _forget(sys.stderr)
+
+
+def _forget(stream: TextIO) -> None:
+    """Point it elsewhere: the interpreter tries once more as it exits, and its status would be 120
+    if what is left in the buffer were refused again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

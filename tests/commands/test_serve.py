@@ -112,7 +112,7 @@ def test_it_serves_and_leaves_though_nobody_hears_it(
     configured(tmp_path)
     port = any_port("127.0.0.1")
     words = [sys.executable, "-m", "latchway", "serve", "--port", str(port), "--workers", workers]
-    command = ["sh", "-c", f'exec "$@" {redirected}', "sh", *words]
+    command = ["sh", "-c", f'unset PYTHONUNBUFFERED; exec "$@" {redirected}', "sh", *words]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE) as gateway:
         assert gateway.stderr is not None
         gateway.stderr.close()
