@@ -76,7 +76,7 @@ class Books:
             request_id=self._asked.request_id,
             price=model.price,
             costs={each.name: each.cost for each in model.routes if each.cost is not None},
-            request_bytes=self._asked.request.prompt_bytes,
+            prompt_bytes=self._asked.request.prompt_bytes,
             reserved=amount,
         )
         return Opening(

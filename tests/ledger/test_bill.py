@@ -22,7 +22,7 @@ TEN_FIVE = Usage(input_tokens=10, output_tokens=5)
 COST = 10 * 2 + 5 * 4
 RESERVED = 100
 TERMS = Terms(
-    request_id="req_1", price=PRICE, costs={"b": CHEAP}, request_bytes=40, reserved=RESERVED
+    request_id="req_1", price=PRICE, costs={"b": CHEAP}, prompt_bytes=40, reserved=RESERVED
 )
 
 

@@ -23,5 +23,5 @@ MAX_OUTPUT_TOKENS = 100
 RESERVED = 912_000
 """nano-USD: 256 tokens in, 100 out."""
 
-TERMS = Terms(request_id="", price=PRICE, costs={}, request_bytes=REQUEST_BYTES, reserved=RESERVED)
+TERMS = Terms(request_id="", price=PRICE, costs={}, prompt_bytes=REQUEST_BYTES, reserved=RESERVED)
 """The same for a turn that nobody serves."""

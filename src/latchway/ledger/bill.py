@@ -34,7 +34,7 @@ class Terms(Value, frozen=True):
     price: Price
     costs: Mapping[str, Price]
     """What each route costs the operator."""
-    request_bytes: int
+    prompt_bytes: int
     reserved: int
 
 
@@ -73,7 +73,7 @@ def _full_price(command: Close, terms: Terms) -> tuple[Usage | None, int]:
     if command.basis is Basis.USAGE and command.usage is not None:
         return command.usage, charge(command.usage, terms.price)
     if command.basis is Basis.ESTIMATE:
-        return estimate(terms.request_bytes, command.output_bytes, terms.price, terms.reserved)
+        return estimate(terms.prompt_bytes, command.output_bytes, terms.price, terms.reserved)
     return None, 0
 
 
@@ -93,7 +93,7 @@ def _forgiven(command: Close, terms: Terms) -> int:
     if command.basis is not Basis.FORGIVEN or command.route is None:
         return 0
     cost = terms.costs.get(command.route, terms.price)
-    return estimate(terms.request_bytes, command.output_bytes, cost, terms.reserved)[1]
+    return estimate(terms.prompt_bytes, command.output_bytes, cost, terms.reserved)[1]
 
 
 def _failed(command: Close, terms: Terms) -> int:

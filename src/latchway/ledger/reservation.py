@@ -56,14 +56,14 @@ def most_output(model: Model, request: Request) -> int:
 
 
 def estimate(
-    request_bytes: int, output_bytes: int, price: Price, reserved: int
+    prompt_bytes: int, output_bytes: int, price: Price, reserved: int
 ) -> tuple[Usage, int]:
     """The usage that stands in for one that never came, and its charge: at most `reserved`.
 
     No part of it is taken as cached or as reasoning. `output_bytes`: delta text of every kind.
     """
     usage = Usage(
-        input_tokens=_tokens(request_bytes),
+        input_tokens=_tokens(prompt_bytes),
         output_tokens=_tokens(output_bytes),
     )
     return usage, min(charge(usage, price), reserved)
