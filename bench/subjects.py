@@ -84,6 +84,13 @@ def _latchway(place: Place, workers: int = 1) -> Launch:
     return Launch(serve, json.loads(made.stdout)["key"])
 
 
+def _relay(place: Place, cut: str) -> Launch:
+    """What CPython itself costs here: two connections and nothing between them (relay.py)."""
+    ports = [str(place.port), str(place.upstream)]
+    program = Path(__file__).with_name("relay.py")
+    return Launch([sys.executable, str(program), *ports, cut])
+
+
 def _nginx(place: Place) -> Launch:
     program = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
     if program is None:
@@ -130,6 +137,8 @@ SUBJECTS = (
     Subject("latchway", _latchway, (HTTP, WEBSOCKET)),
     Subject("direct", None, (HTTP, WEBSOCKET)),  # over HTTP always: the upstream speaks no other
     Subject("latchway-2", partial(_latchway, workers=2), (HTTP, WEBSOCKET)),
+    Subject("relay", partial(_relay, cut="bytes")),
+    Subject("relay-events", partial(_relay, cut="events")),
     Subject("nginx", _nginx),
     Subject("vllm-router", _vllm_router),
     Subject("smg", _smg),

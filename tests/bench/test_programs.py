@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
@@ -121,6 +122,18 @@ def run(load: str, port: int, *more: str) -> tuple[int, list[str], str]:
 def test_a_turn_from_the_upstream(load: str, upstream: int, model: str) -> None:
     status, said, errors = run(load, upstream, "-m", model)
     assert (status, said[0], json.loads(said[1])["failed"], errors) == (0, "begin", 0, "")
+
+
+@pytest.mark.parametrize("cut", ["bytes", "events"])
+def test_turns_through_the_relay(load: str, upstream: int, cut: str) -> None:
+    relay = [sys.executable, str(ROOT / "bench" / "relay.py"), "0", str(upstream), cut]
+    with subprocess.Popen(relay, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        port = int(process.stdout.readline())
+        for model in ("bench-508-0", "bench-9-1"):  # the second on a connection that was used
+            status, said, errors = run(load, port, "-m", model)
+            assert (status, json.loads(said[1])["failed"], errors) == (0, 0, "")
+        process.terminate()
 
 
 def test_what_the_upstream_refuses_is_told(load: str, upstream: int) -> None:

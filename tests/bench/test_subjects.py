@@ -47,6 +47,6 @@ def test_a_strange_name_is_told() -> None:
 
 def test_every_peer_has_its_pins_or_its_configuration() -> None:
     files = {file.name for file in PEERS.iterdir()}
-    without = {"latchway", "latchway-2", "direct", "nginx"}
+    without = {"latchway", "latchway-2", "direct", "relay", "relay-events", "nginx"}
     peers = [each.name for each in SUBJECTS if each.name not in without]
     assert {f"requirements-{name}.txt" for name in peers} <= files

@@ -11,16 +11,26 @@ from hypothesis import strategies as st
 from harness.runs import PIECE, apart
 from latchway.wire import sse
 from latchway.wire.frame import Frame, Run
-from latchway.wire.sse import FEW_BYTES, Oversized, Parser
+from latchway.wire.sse import FEW_BYTES, REACH_BYTES, Oversized, Parser
 
 DELTA = b'event: response.output_text.delta\ndata: {"type":"d","delta":"hi"}\n\n'
 COMPLETED = b'event: response.completed\ndata: {"type":"response.completed"}\n\n'
 MANY = DELTA * (1 + FEW_BYTES // len(DELTA))
 PLENTY = 1 << 20
 
+
+def torn(end: bytes) -> bytes:
+    """A block whose two lines would be an event, were their end white space between tokens."""
+    return DELTA.replace(b"{", b"{" + end)
+
+
+def in_crlf(lines: bytes) -> bytes:
+    return lines.replace(b"\n", b"\r\n")
+
+
 READS = {
     "all of the usual shape": MANY + COMPLETED,
-    "CRLF": (MANY + COMPLETED).replace(b"\n", b"\r\n"),
+    "CRLF": in_crlf(MANY + COMPLETED),
     "without event lines": MANY.replace(b"event: response.output_text.delta\n", b""),
     "the last one torn": MANY + DELTA[:40],
     "a comment in their midst": MANY + b": keepalive\n\n" + MANY,
@@ -28,6 +38,9 @@ READS = {
     "an id in their midst": MANY + b"id: 7\n" + MANY,
     "data in two lines in their midst": MANY + b'data: {"type":\ndata: "d"}\n\n' + MANY,
     "the end in their midst": MANY + b"data: [DONE]\n\n" + MANY,
+    "half an event, then no field, in their midst": MANY + torn(b"\n") + MANY,
+    "the same behind a CR": in_crlf(MANY + torn(b"@") + MANY).replace(b"@", b"\r"),
+    "the same behind an LF": in_crlf(MANY + torn(b"@") + MANY).replace(b"@", b"\n"),
     "what is no JSON in their midst": MANY + b"data: {oops\n\n" + MANY,
 }
 
@@ -89,13 +102,14 @@ def test_many_at_once_are_what_they_are_one_by_one(read: bytes) -> None:
 @pytest.mark.parametrize("ends", [b"\n", b"\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("name", NAMES[:2])
 @pytest.mark.parametrize("event", EVENTS[:3])
-def test_plain_output_is_one_frame(event: bytes, name: bytes, ends: bytes) -> None:
+def test_plain_output_passes_in_a_few_frames(event: bytes, name: bytes, ends: bytes) -> None:
     block = (b"%bdata: %b\n\n" % (name, event)).replace(b"\n", ends)
-    (frame,) = Parser(PLENTY).feed(block * FEW_BYTES)
+    frames = Parser(PLENTY).feed(block * FEW_BYTES)
 
-    assert isinstance(frame, Run)
-    assert frame.block == block * FEW_BYTES
-    assert frame.payloads() == [event] * FEW_BYTES
+    assert isinstance(frames[0], Run)
+    assert len(frames) <= 1 + len(block) * FEW_BYTES // (REACH_BYTES - len(block))
+    assert b"".join([frame.block for frame in frames]) == block * FEW_BYTES
+    assert [data for frame in frames for data in frame.payloads()] == [event] * FEW_BYTES
 
 
 def test_of_a_run_the_data_is_that_of_its_last_event() -> None:
@@ -109,14 +123,18 @@ def test_of_a_run_the_data_is_that_of_its_last_event() -> None:
     runs=st.lists(blocks, max_size=6),
     ends=st.sampled_from([b"\n", b"\r\n"]),
     at=st.lists(st.integers(0, 400), max_size=4),
+    reach=st.integers(1, 300),
 )
-def test_runs_mean_what_their_events_mean(runs: list[bytes], ends: bytes, at: list[int]) -> None:
+def test_runs_mean_what_their_events_mean(
+    runs: list[bytes], ends: bytes, at: list[int], reach: int
+) -> None:
     stream = b"".join(runs).replace(b"\n", ends)
     bounds = [0, *sorted(at), len(stream)]
     reads = [stream[start:stop] for start, stop in pairwise(bounds)]
     expected = frames_of(*pieces(stream))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sse, "FEW_BYTES", 0)
+        patched.setattr(sse, "REACH_BYTES", reach)
         parser = Parser(PLENTY)
         found = [frame for read in reads for frame in parser.feed(read)]
     assert (apart(found), False) == expected

@@ -8,7 +8,6 @@ still runs with an error, and leaves when the ledger has closed every reservatio
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import resource
@@ -30,6 +29,7 @@ from latchway.log import lines
 from latchway.log.metrics import Metrics
 from latchway.moments import Moments
 from latchway.routes.table import RouteTable
+from latchway.serve import memory
 from latchway.serve.app import App
 from latchway.serve.figures import Figures
 from latchway.serve.http import HttpConnection
@@ -50,11 +50,6 @@ STEP_SECONDS = 1.0
 """Of what a process that leaves waits for; with two waits for the ledger, 2 s each, it fits in
 CLOSING_SECONDS."""
 
-YOUNG_OBJECTS = 10_000
-"""New ones at which the collector looks for cycles; Python's own limit is 700. Turns leave none,
-nor do connections (one that breaks the WebSocket protocol leaves a few), and a hundred turns in
-flight, which it would look through again and again, have fewer."""
-
 DONE, FAILED = 0, 1
 
 log = logging.getLogger("latchway")
@@ -73,7 +68,7 @@ def in_loop(main: Callable[[], Coroutine[Any, Any, None]]) -> int:
     """Run a process to its end; a fault that it cannot go on with is said in a line."""
     lines.set_up()
     _allow_many_files()
-    _spare_the_collector()
+    memory.spare()
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(main())
@@ -90,12 +85,6 @@ def _allow_many_files() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
-def _spare_the_collector() -> None:
-    """What is loaded by now stays for as long as the process: it is not looked through again."""
-    gc.freeze()
-    gc.set_threshold(YOUNG_OBJECTS)
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

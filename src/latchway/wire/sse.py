@@ -13,6 +13,8 @@ follow is in the block already, and is dropped when it comes.
 from __future__ import annotations
 
 import re
+import sys
+from itertools import takewhile
 from typing import NoReturn
 
 from latchway.wire.frame import Frame
@@ -36,16 +38,12 @@ _BLOCK_END = re.compile(rb"\n[\r\n]|\r\r")
 _USUAL_LF = re.compile(rb"(?:event: ([^\n]*)\n)?data: (\{[^\n]*)\n\n")
 """One block of the usual shape. Only for bytes without a CR."""
 _USUAL_CRLF = re.compile(rb"(?:event: ([^\r\n]*)\r\n)?data: (\{[^\r\n]*)\r\n\r\n")
-_RUN_LF = re.compile(rb"((?:event: ([^\n]*)\n)?data: )\{[^\n]*(\n\n)(?:\1\{[^\n]*\3)*")
-"""Blocks of that shape that differ in their data alone, as many as there are. No quantifier is
-possessive: in early releases of Python 3.11, 3.11.2 for one, those forget what a group held."""
-_RUN_CRLF = re.compile(
-    rb"((?:event: ([^\r\n]*)\r\n)?data: )\{[^\r\n]*(\r\n\r\n)(?:\1\{[^\r\n]*\3)*"
-)
-_FIRST_END = 3
-"""The group that holds the end of a run's first block: the run's own end, if it is alone."""
 FEW_BYTES = 1024
 """Of a read that brings an event or two: each is found alone, as is cheaper then."""
+REACH_BYTES = 16 << 10
+"""In which blocks are looked for that are like the first one. A bound, so that the time it takes
+is linear in the bytes, whatever stands in them; what is cut here is still at hand when it is read.
+"""
 _OVERLAP = 1
 """Bytes to look at again with the next read: the end of a block is found by two."""
 
@@ -121,9 +119,9 @@ class Parser:
     def _cut(self, whole: bytes, searched: int) -> list[Frame]:
         """Make frames of all that is whole; the rest is pending. Nothing ends before `searched`."""
         frames: list[Frame] = []
-        usual, runs = (_USUAL_CRLF, _RUN_CRLF) if _CR in whole else (_USUAL_LF, _RUN_LF)
+        usual = _USUAL_CRLF if _CR in whole else _USUAL_LF
         if len(whole) > FEW_BYTES:
-            start = _pass_runs(runs, whole, self._max, frames)
+            start = _pass_runs(usual, whole, self._max, frames)
         else:
             start = _pass_some(usual, whole, 0, self._max, frames)
         if start == len(whole):
@@ -175,41 +173,53 @@ class Parser:
         raise Oversized(frames, self._max)
 
 
-def _pass_runs(runs: re.Pattern[bytes], whole: bytes, most: int, frames: list[Frame]) -> int:
-    """Pass run after run of blocks of the usual shape, up to a block that is none; say where. This
-    is the data path. A run of more than `most` bytes is left: one of its blocks may be too large.
-    """
+def _pass_runs(usual: re.Pattern[bytes], whole: bytes, most: int, frames: list[Frame]) -> int:
+    """Pass blocks of the usual shape, up to one that is none; say where. Blocks that differ in
+    their data alone pass together. This is the data path."""
     start = 0
-    while (found := runs.match(whole, start)) is not None:
-        block = found[0]
-        if len(block) > most:
-            break
-        start, (head, name, end) = found.end(), found.groups(b"")
-        if found.end(_FIRST_END) == start:
-            frames.append(frame(block[len(head) : -len(end)], block, name))
+    while (found := usual.match(whole, start)) is not None and found.end() - start <= most:
+        (data_start, data_end), stop = found.span(2), found.end()
+        head, end = whole[start:data_start], whole[data_end:stop]
+        limit, together = stop, None
+        if whole.startswith(head, stop):
+            limit = max(stop, start + REACH_BYTES)
+            each = _alike(whole[data_start:limit], head, end)
+            size = sum(map(len, each)) + len(each) * (len(head) + len(end))
+            if size <= most:
+                together = run(each, whole[start : start + size], found[1] or b"")
+        if together is not None:
+            frames.append(together)
+            start += size
         else:
-            frames += _run(block, head, name, end)
+            start = _pass_some(usual, whole, start, most, frames, limit)
     return start
 
 
-def _run(block: bytes, head: bytes, name: bytes, end: bytes) -> list[Frame]:
-    """The frames of several blocks: one, if all are plain output. `head`: what each of them has
-    before its data; `end`: what is behind it."""
-    each = block[len(head) : -len(end)].split(end + head)
-    together = run(each, block, name)
-    if together is not None:
-        return [together]
-    return [frame(data, b"%b%b%b" % (head, data, end), name) for data in each]
+def _alike(text: bytes, head: bytes, end: bytes) -> list[bytes]:
+    """The data of the blocks with which `text` begins, behind the first one's `head`, up to one
+    that has another head, another end, or data of several lines."""
+    each = text.split(end + head)
+    last, ended, _ = each.pop().partition(end)
+    if ended:
+        each.append(last)
+    return each if _one_line(b"".join(each)) else list(takewhile(_one_line, each))
+
+
+def _one_line(data: bytes) -> bool:
+    return b"\n" not in data and b"\r" not in data
 
 
 def _pass_some(
-    usual: re.Pattern[bytes], whole: bytes, start: int, most: int, frames: list[Frame]
-) -> int:
-    """Pass blocks of the usual shape and of no more than `most` bytes, up to one that is none.
+    usual: re.Pattern[bytes], whole: bytes, start: int, most: int, frames: list[Frame],
+    limit: int = sys.maxsize,
+) -> int:  # fmt: skip
+    """Pass blocks of the usual shape and of no more than `most` bytes that begin before `limit`,
+    up to one that is none.
 
     What does not fit is left to `Parser._take`, which would make the same frames of these.
     """
-    while start < len(whole) and (found := usual.match(whole, start)) is not None:
+    limit = min(limit, len(whole))
+    while start < limit and (found := usual.match(whole, start)) is not None:
         block, name, data = found.group(0, 1, 2)
         if len(block) > most:
             break
