@@ -20,6 +20,7 @@ import httptools
 import msgspec
 import uvloop
 
+from latchway.serve import memory
 from latchway.wire.sse import Parser
 
 BACKLOG = 1024
@@ -154,6 +155,7 @@ class Relay:
 
 async def serve(port: int, upstream_port: int, cut: str) -> None:
     """Until it is ended. It prints its port, which the system chooses for 0."""
+    memory.spare()
     loop = asyncio.get_running_loop()
     relay = Relay(loop, upstream_port, cut)
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -91,6 +92,27 @@ def test_a_reader_that_leaves_is_no_traceback() -> None:
 
     assert done.returncode == cli.READER_LEFT
     assert done.stderr == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+@pytest.mark.parametrize("words", [["failpoints"], ["failpoints", "--json"]], ids=" ".join)
+def test_output_that_is_not_taken_is_no_traceback(words: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "latchway", *words]
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=SECONDS
+        )
+    assert done.returncode == cli.FAILED
+    assert done.stderr == "latchway: not all of it could be written: No space left on device\n"
+
+
+def test_another_fault_of_the_system_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(words: list[str]) -> int:
+        raise PermissionError(errno.EACCES, "denied")
+
+    monkeypatch.setattr(cli, "_run", denied)
+    with pytest.raises(PermissionError):
+        cli.main(["serve"])
 
 
 def test_a_small_command_loads_little() -> None:

@@ -10,6 +10,7 @@ pay for an event loop, and it is typed by hand in loops of shell scripts.
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import sys
@@ -38,6 +39,9 @@ READER_LEFT = 141
 """As a shell reports a program that wrote to a closed pipe (128 + SIGPIPE)."""
 INTERRUPTED = 130
 
+NOT_TAKEN = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""Of a file that is written: where standard output leads, or another."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in `argv` (the process's own words if None); returns the exit code.
@@ -56,6 +60,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _forget(sys.stdout)
         return READER_LEFT
+    except OSError as fault:
+        if fault.errno not in NOT_TAKEN:
+            raise
+        print(f"latchway: not all of it could be written: {fault.strerror}", file=sys.stderr)
+        _forget(sys.stdout)
+        return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:

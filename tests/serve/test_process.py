@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import resource
 import signal
 import socket
 import ssl
@@ -19,7 +18,6 @@ from websockets.sync.client import connect
 
 from command import SECONDS, latchway
 from lab.harness import Running
-from latchway.serve import process
 from serve import processes
 from serve.processes import Gateway, configure, faults, records, recover, serving, turns
 
@@ -221,18 +219,3 @@ def test_https_and_wss(tmp_path: Path, lab: Running) -> None:
             pytest.raises(ssl.SSLError),
         ):
             old.wrap_socket(raw, server_hostname="127.0.0.1")
-
-
-def test_a_limit_of_open_files_that_is_not_granted_is_no_reason_not_to_start(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """As on macOS, which has no hard limit and grants no process as many."""
-    asked = []
-
-    def refuse(which: int, limits: tuple[int, int]) -> None:
-        asked.append(which)
-        raise ValueError("current limit exceeds maximum limit")
-
-    monkeypatch.setattr(resource, "setrlimit", refuse)
-    process._allow_many_files()
-    assert asked == [resource.RLIMIT_NOFILE]

@@ -16,6 +16,7 @@ from latchway.ports import Client, Key
 from latchway.serve import answers, pages, plain
 from latchway.serve.aborts import FreeAborts
 from latchway.serve.figures import Figures, OwnFigures
+from latchway.serve.files import Files
 from latchway.serve.handshake import open_socket
 from latchway.serve.incoming import Incoming
 from latchway.serve.refused import refused_record
@@ -53,6 +54,7 @@ class App:
         self.ports, self.keys, self.reader = ports, keys, reader
         self.figures = figures or OwnFigures(ports)
         self.settings, self.clock = ports.settings, ports.clock
+        self.files = Files(self.clock.time)
         self.connections: set[HttpConnection] = set()
         self.sockets: set[SocketConnection] = set()
         self.turns: set[Answering] = set()

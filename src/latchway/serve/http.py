@@ -73,6 +73,7 @@ class HttpConnection(asyncio.Protocol):
         patience = self.app.settings.limits.write_stall_seconds
         self._stall = StallWatch(self.app.clock, patience, transport)
         self.app.connections.add(self)
+        self.app.files.taken(transport)
         self._wait(limits.HEADER_SECONDS, self.close)
 
     def data_received(self, data: bytes) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import resource
 import signal
 import socket
 import ssl
@@ -29,7 +28,7 @@ from latchway.log import lines
 from latchway.log.metrics import Metrics
 from latchway.moments import Moments
 from latchway.routes.table import RouteTable
-from latchway.serve import memory
+from latchway.serve import files, memory
 from latchway.serve.app import App
 from latchway.serve.figures import Figures
 from latchway.serve.http import HttpConnection
@@ -67,7 +66,7 @@ def run(settings: Settings, *, started: Callable[[str], None] | None = None) -> 
 def in_loop(main: Callable[[], Coroutine[Any, Any, None]]) -> int:
     """Run a process to its end; a fault that it cannot go on with is said in a line."""
     lines.set_up()
-    _allow_many_files()
+    files.allow_many()
     memory.spare()
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
@@ -76,15 +75,6 @@ def in_loop(main: Callable[[], Coroutine[Any, Any, None]]) -> int:
         print(f"latchway: {fault}", file=sys.stderr)
         return FAILED
     return DONE
-
-
-def _allow_many_files() -> None:
-    """A stream holds two file descriptors. Shells and service managers give 1024 to whoever does
-    not ask, for programs that cannot have more; up to the hard limit one may ask. Where that is not
-    granted (macOS, if there is none), it serves with what it has."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -61,14 +61,15 @@ def of_item(item: msgspec.Raw) -> tuple[bytes, ...]:
         read = _item(item)
     except (msgspec.MsgspecError, RecursionError):
         return ()
-    named, others = _of((read.id,)), _of((read.encrypted_content, read.container_id))
-    if isinstance(read.type, str) and read.type in SENT_WHOLE:
-        named = tuple(map(OfKept, named))
-    return (*named, *others)
+    made = [mark(text) for text in (read.encrypted_content, read.container_id) if _says(text)]
+    if _says(read.id):
+        whole = isinstance(read.type, str) and read.type in SENT_WHOLE
+        made.insert(0, OfKept(mark(read.id)) if whole else mark(read.id))
+    return tuple(made)
 
 
-def _of(texts: Iterable[Any]) -> tuple[bytes, ...]:
-    return tuple(mark(text) for text in texts if isinstance(text, str) and text)
+def _says(text: Any) -> bool:
+    return isinstance(text, str) and text != ""
 
 
 def of_output(output: msgspec.Raw) -> tuple[bytes, ...]:

@@ -178,20 +178,21 @@ def _pass_runs(usual: re.Pattern[bytes], whole: bytes, most: int, frames: list[F
     their data alone pass together. This is the data path."""
     start = 0
     while (found := usual.match(whole, start)) is not None and found.end() - start <= most:
-        (data_start, data_end), stop = found.span(2), found.end()
-        head, end = whole[start:data_start], whole[data_end:stop]
-        limit, together = stop, None
-        if whole.startswith(head, stop):
-            limit = max(stop, start + REACH_BYTES)
-            each = _alike(whole[data_start:limit], head, end)
-            size = sum(map(len, each)) + len(each) * (len(head) + len(end))
-            if size <= most:
-                together = run(each, whole[start : start + size], found[1] or b"")
-        if together is not None:
+        (data_start, data_end), stop, name = found.span(2), found.end(), found[1] or b""
+        head = whole[start:data_start]
+        if not whole.startswith(head, stop):
+            frames.append(frame(found[2], found[0], name))
+            start = stop
+            continue
+        end, limit = whole[data_end:stop], max(stop, start + REACH_BYTES)
+        each = _alike(whole[data_start:limit], head, end)
+        size = sum(map(len, each)) + len(each) * (len(head) + len(end))
+        together = run(each, whole[start : start + size], name) if size <= most else None
+        if together is None:
+            start = _pass_some(usual, whole, start, most, frames, limit)
+        else:
             frames.append(together)
             start += size
-        else:
-            start = _pass_some(usual, whole, start, most, frames, limit)
     return start
 
 

@@ -1,0 +1,50 @@
+"""File descriptors: how many a process may have, and what it says when few are left."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import resource
+from collections.abc import Callable
+from contextlib import suppress
+
+SCARCE = 0.9
+"""Of those that there may be: from here on it is said. A stream takes two."""
+
+SILENCE_SECONDS = 60.0
+"""Between two such lines."""
+
+FEW_LEFT = (
+    "%d of %d file descriptors are taken, two by each stream; without one no connection is made: "
+    "raise the limit (ulimit -n, LimitNOFILE)"
+)
+
+log = logging.getLogger("latchway")
+
+
+def allow_many() -> None:
+    """Shells and service managers give 1024 to whoever does not ask, for programs that cannot have
+    more; up to the hard limit one may ask. Where that is not granted (macOS, if there is none), it
+    serves with what it has."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+class Files:
+    """Sees each client's connection. A process never hears of those that it has no descriptor for:
+    they are closed, or wait, and nobody knows why. So it is said before. `time`: seconds."""
+
+    def __init__(self, time: Callable[[], float]) -> None:
+        self._time = time
+        self._silent_until = 0.0
+
+    def taken(self, transport: asyncio.BaseTransport) -> None:
+        """By a new connection: its descriptor's number is the lowest that was free."""
+        own = transport.get_extra_info("socket")
+        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if own is None or own.fileno() < SCARCE * most or most == resource.RLIM_INFINITY:
+            return
+        if self._time() >= self._silent_until:
+            self._silent_until = self._time() + SILENCE_SECONDS
+            log.warning(FEW_LEFT, own.fileno() + 1, most)
