@@ -100,7 +100,8 @@ def check(data: bytes) -> None:
     most = dice.pick(BOUNDS)
     seen = single(play([data], most))
     assert single(play(_cut(dice, data), most)) == seen
-    with patch.object(sse, "FEW_BYTES", 0):
+    reach = 1 + dice.below(2 * sse.FEW_BYTES)
+    with patch.multiple(sse, FEW_BYTES=0, REACH_BYTES=reach):
         in_runs = play([data], most)
     assert single(in_runs) == seen
     _check_second_reader(data, seen)
