@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from command import SECONDS, latchway
+from command import SECONDS, configured, latchway
 from latchway import __version__, cli
 
 HEAVY = ("asyncio", "latchway.config", "prometheus_client", "ruamel", "ssl", "uvloop")
@@ -94,16 +94,39 @@ def test_a_reader_that_leaves_is_no_traceback() -> None:
     assert done.stderr == ""
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
-@pytest.mark.parametrize("words", [["failpoints"], ["failpoints", "--json"]], ids=" ".join)
-def test_output_that_is_not_taken_is_no_traceback(words: list[str]) -> None:
-    with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "latchway", *words]
-        done = subprocess.run(
-            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=SECONDS
-        )
-    assert done.returncode == cli.FAILED
-    assert done.stderr == "latchway: not all of it could be written: No space left on device\n"
+full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+
+
+def spoken(redirected: str, *words: str, folder: Path | None = None) -> tuple[int, str]:
+    """Exit code and standard error, of a shell's command with buffers as users have them."""
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    command = f'"$0" -m latchway {" ".join(words)} {redirected}'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable],
+        stderr=subprocess.PIPE, text=True, timeout=SECONDS, env=own, cwd=folder,
+    )  # fmt: skip
+    return done.returncode, done.stderr
+
+
+@full
+@pytest.mark.parametrize("words", ["failpoints", "failpoints --json", "--help", "keys --help"])
+def test_output_that_is_not_taken_is_no_traceback(words: str) -> None:
+    said = "latchway: not all of it could be written: No space left on device\n"
+    assert spoken(">/dev/full", words) == (cli.FAILED, said)
+    assert spoken(">/dev/full 2>&1", words) == (cli.FAILED, "")
+
+
+@full
+def test_a_key_whose_secret_is_not_taken_is_revoked(tmp_path: Path) -> None:
+    configured(tmp_path)
+    status, said = spoken(">/dev/full", "keys create alice", folder=tmp_path)
+    assert (status, said) == (
+        cli.FAILED,
+        "latchway: the secret of alice could not be written (No space left on device), so its key "
+        "is revoked: make another under another name\n",
+    )
+    listed = json.loads(latchway("keys", "list", "--json", folder=tmp_path).stdout)
+    assert [key["revoked"] for key in listed] == [True]
 
 
 def test_another_fault_of_the_system_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TextIO
 
 from latchway import __version__
@@ -39,8 +40,8 @@ READER_LEFT = 141
 """As a shell reports a program that wrote to a closed pipe (128 + SIGPIPE)."""
 INTERRUPTED = 130
 
-NOT_TAKEN = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
-"""Of a file that is written: where standard output leads, or another."""
+NOT_TAKEN = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""What only writing meets: standard output leads to a full disk, or another file is on one."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,20 +52,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else list(argv)
     _open_what_is_closed()
     try:
-        status = _run(words)
+        try:
+            status = _run(words)
+        except SystemExit:
+            sys.stdout.flush()
+            raise
         sys.stdout.flush()
         return status
     except CommandFault as fault:
         print(f"latchway: {fault}", file=sys.stderr)
         return fault.status
     except BrokenPipeError:
-        _forget(sys.stdout)
         return READER_LEFT
     except OSError as fault:
         if fault.errno not in NOT_TAKEN:
             raise
-        print(f"latchway: not all of it could be written: {fault.strerror}", file=sys.stderr)
-        _forget(sys.stdout)
+        with suppress(OSError):
+            print(f"latchway: not all of it could be written: {fault.strerror}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -114,11 +118,13 @@ def _open_what_is_closed() -> None:
 
 
 def _forget_what_nobody_hears() -> None:
-    """What standard error did not take is no failure of the command."""
-    try:
-        sys.stderr.flush()
-    except OSError:
-        _forget(sys.stderr)
+    """What standard error did not take is no failure of the command; of standard output, it has
+    been told."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            _forget(stream)
 
 
 def _forget(stream: TextIO) -> None:

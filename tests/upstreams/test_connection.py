@@ -46,6 +46,35 @@ def calling(listener: socket.socket) -> ResponsesUpstreams:
     return ResponsesUpstreams(settings_for(f"http://127.0.0.1:{listener.getsockname()[1]}/v1"))
 
 
+@both_loops
+def test_who_wants_to_know_is_told_of_each_new_connection(
+    loop: Any, listener: socket.socket
+) -> None:
+    made: list[int] = []
+
+    def told(transport: asyncio.BaseTransport) -> None:
+        made.append(transport.get_extra_info("socket").fileno())
+
+    async def main() -> None:
+        settings = settings_for(f"http://127.0.0.1:{listener.getsockname()[1]}/v1")
+        upstreams = ResponsesUpstreams(settings, made=told)
+        first = Ear()
+        upstreams.open(1, PLACE, request(), first.tell)
+        await first.until("connected")
+        server, _ = listener.accept()
+        receive_request(server)
+        server.sendall(stream(STREAM))
+        await first.over()
+        upstreams.open(1, PLACE, request(), Ear().tell)  # on the same one
+        await turns_of_the_loop()
+        server.close()
+        upstreams.close()
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(main())
+    assert len(made) == 1
+
+
 def receive_request(sock: socket.socket) -> None:
     got = b""
     while b'"stream":' not in got:

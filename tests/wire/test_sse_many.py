@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from harness.runs import PIECE, apart
 from latchway.wire import sse
 from latchway.wire.frame import Frame, Run
-from latchway.wire.sse import FEW_BYTES, REACH_BYTES, Oversized, Parser
+from latchway.wire.sse import FEW_BYTES, Oversized, Parser
 
 DELTA = b'event: response.output_text.delta\ndata: {"type":"d","delta":"hi"}\n\n'
 COMPLETED = b'event: response.completed\ndata: {"type":"response.completed"}\n\n'
 MANY = DELTA * (1 + FEW_BYTES // len(DELTA))
 PLENTY = 1 << 20
+FEWER = 10
+"""Frames of a thousand events: each run reaches farther than the one before."""
 
 
 def torn(end: bytes) -> bytes:
@@ -107,9 +109,15 @@ def test_plain_output_passes_in_a_few_frames(event: bytes, name: bytes, ends: by
     frames = Parser(PLENTY).feed(block * FEW_BYTES)
 
     assert isinstance(frames[0], Run)
-    assert len(frames) <= 1 + len(block) * FEW_BYTES // (REACH_BYTES - len(block))
+    assert len(frames) <= FEWER
     assert b"".join([frame.block for frame in frames]) == block * FEW_BYTES
     assert [data for frame in frames for data in frame.payloads()] == [event] * FEW_BYTES
+
+
+def test_short_runs_pass_together_too() -> None:
+    one, other = DELTA, DELTA.replace(b"output_text", b"refusal")
+    frames = Parser(PLENTY).feed((one * 3 + other * 2) * FEW_BYTES)
+    assert [len(frame.payloads()) for frame in frames] == [3, 2] * FEW_BYTES
 
 
 def test_of_a_run_the_data_is_that_of_its_last_event() -> None:

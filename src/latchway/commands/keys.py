@@ -22,6 +22,11 @@ from latchway.ledger.prices import format_usd, parse_usd
 
 EXAMPLE = "latchway keys create alice --credit 5.00"
 
+UNSEEN = (
+    "the secret of {} could not be written ({}), so its key is revoked: make another under another "
+    "name"
+)
+
 COLUMNS = ("key", "owner", "granted", "charged", "reserved", "available", "unlimited", "revoked")
 
 
@@ -75,17 +80,24 @@ def _create(args: argparse.Namespace) -> None:
     from latchway.ledger.control import Store
 
     owner = args.owner or args.name
+    credit = "unlimited" if args.unlimited else format_usd(args.credit)
     with Store.open(database_of(args.config)) as store:
         secret = store.create(args.name, owner, args.credit, unlimited=args.unlimited)
-    credit = "unlimited" if args.unlimited else format_usd(args.credit)
-    if args.json:
-        print_json({"name": args.name, "key": secret, "owner": owner, "credit": credit})
-        return
-    print(secret)
-    print(
-        f"key {args.name} of {owner}, credit {credit}; the secret is not shown again",
-        file=sys.stderr,
-    )
+        try:
+            if args.json:
+                print_json({"name": args.name, "key": secret, "owner": owner, "credit": credit})
+            else:
+                print(secret)
+            sys.stdout.flush()
+        except OSError as fault:
+            store.revoke(args.name)
+            raise CommandFault(UNSEEN.format(args.name, fault.strerror)) from None
+    if not args.json:
+        _remark(args, f"key {args.name} of {owner}, credit {credit}")
+
+
+def _remark(args: argparse.Namespace, made: str) -> None:
+    print(f"{made}; the secret is not shown again", file=sys.stderr)
     if not (args.credit or args.unlimited):
         print(f"it can pay for nothing yet: latchway keys credit {args.name} USD", file=sys.stderr)
 

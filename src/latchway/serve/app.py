@@ -46,15 +46,20 @@ Reader = plain.Reader
 
 class App:
     """Shared by all connections of a process. `reader`: queries for the plain endpoints; `figures`:
-    of all processes, if there are others."""
+    of all processes, if there are others; `files`: None, it watches its own connections alone."""
 
     def __init__(
-        self, ports: Ports, keys: Keys, reader: Reader, figures: Figures | None = None
+        self,
+        ports: Ports,
+        keys: Keys,
+        reader: Reader,
+        figures: Figures | None = None,
+        files: Files | None = None,
     ) -> None:
         self.ports, self.keys, self.reader = ports, keys, reader
         self.figures = figures or OwnFigures(ports)
         self.settings, self.clock = ports.settings, ports.clock
-        self.files = Files(self.clock.time)
+        self.files = files or Files(self.clock.time)
         self.connections: set[HttpConnection] = set()
         self.sockets: set[SocketConnection] = set()
         self.turns: set[Answering] = set()

@@ -32,8 +32,9 @@ def allow_many() -> None:
 
 
 class Files:
-    """Sees each client's connection. A process never hears of those that it has no descriptor for:
-    they are closed, or wait, and nobody knows why. So it is said before. `time`: seconds."""
+    """Is told of each connection that is made, a client's or to an upstream. Of those that it has
+    no descriptor for, a process hears late or never: uvloop closes a client's without a word. So
+    it is said before. `time`: seconds."""
 
     def __init__(self, time: Callable[[], float]) -> None:
         self._time = time

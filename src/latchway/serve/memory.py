@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
+import os
 from contextlib import suppress
 from typing import Final
 
@@ -18,12 +18,16 @@ M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
 HEAP: Final = {
     M_TRIM_THRESHOLD: 16 << 20,
     M_TOP_PAD: 1 << 20,
-    M_MMAP_THRESHOLD: 1 << 20,
+    M_MMAP_THRESHOLD: 8 << 20,
 }
-"""Bytes. A read of hundreds of events takes some buffers of its own size and leaves them at once.
-By its defaults the heap gives them back to the system each time, and has each of their pages anew
-with the next read, at a fault a page: a fifth of what such a turn cost. Up to 16 MiB are kept. What
-is of a megabyte or more, as large requests are, is still given back as soon as it is left."""
+"""Bytes. A read of hundreds of events, or a large request, takes some buffers of its own size and
+leaves them at once. By its defaults the heap may give them back to the system each time, and have
+each of their pages anew with the next one, at a fault a page: a fifth of what such a turn cost. Up
+to 16 MiB are kept. Buffers of 8 MiB or more do not come from the heap, and are given back at once.
+"""
+
+OPERATORS: Final = ("MALLOC_", "GLIBC_TUNABLES")
+"""How the names of variables begin by which an operator sets the same: then nothing is set here."""
 
 
 def spare() -> None:
@@ -35,8 +39,12 @@ def spare() -> None:
 
 
 def keep_the_heap() -> None:
-    """Where the C library is not glibc, there is no such call, and nothing to be set."""
-    with suppress(OSError, AttributeError):
+    """Where there is no such call (another C library, a Python without ctypes), nothing is set."""
+    if any(name.startswith(OPERATORS) for name in os.environ):
+        return
+    with suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
         mallopt = ctypes.CDLL(None).mallopt
         for option, size in HEAP.items():
             mallopt(option, size)

@@ -31,6 +31,7 @@ from latchway.routes.table import RouteTable
 from latchway.serve import files, memory
 from latchway.serve.app import App
 from latchway.serve.figures import Figures
+from latchway.serve.files import Files
 from latchway.serve.http import HttpConnection
 from latchway.settings import Settings, Tls
 from latchway.upstreams.responses import ResponsesUpstreams
@@ -120,19 +121,20 @@ def assemble(
     figures: Figures | None = None,
 ) -> App:
     """Everything that a process's turns share, put together. `figures`: None: its own."""
+    few = Files(loop.time)
     names = [route.name for model in settings.models.values() for route in model.routes]
     ports = Ports(
         settings=settings,
         clock=Moments(loop),
         wall=time.time,
         routes=RouteTable(settings, ledger, loop.time),
-        upstreams=ResponsesUpstreams(settings),
+        upstreams=ResponsesUpstreams(settings, made=few.taken),
         ledger=ledger,
         log=ledger,
         metrics=Metrics(settings.models, names),
         served_by=served_by(os.getpid()),
     )
-    return App(ports, ledger.keys, reader, figures)
+    return App(ports, ledger.keys, reader, figures, few)
 
 
 async def _serve_app(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import Callable
 
 from latchway.alarm import Alarm
 from latchway.upstreams.connection import Connection
@@ -37,13 +38,20 @@ def client_context() -> ssl.SSLContext:
 class Pool:
     """Idle connections, and the way to all others. Bound to the running loop when first used.
 
-    `find`: None, the system is asked where a host is.
+    `find`: None, the system is asked where a host is. `made` is told of each new connection.
     """
 
-    def __init__(self, limits: Limits, tls: ssl.SSLContext, find: Find | None = None) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        tls: ssl.SSLContext,
+        find: Find | None = None,
+        made: Callable[[asyncio.BaseTransport], None] | None = None,
+    ) -> None:
         self._limits = limits
         self._tls = tls
         self._find = find or Lookups().find
+        self._made = made
         self._idle: dict[Origin, dict[Connection, Alarm]] = {}
         self._known: dict[Connection, tuple[Origin, Alarm]] = {}
         """All that are open, each with the end of its time."""
@@ -124,7 +132,7 @@ class Pool:
 
     async def _try(self, origin: Origin, address: str, connection: Connection) -> OSError | None:
         try:
-            await asyncio.get_running_loop().create_connection(
+            transport, _ = await asyncio.get_running_loop().create_connection(
                 lambda: connection,
                 address,
                 origin.port,
@@ -133,6 +141,8 @@ class Pool:
             )
         except OSError as fault:
             return fault
+        if self._made is not None:
+            self._made(transport)
         return None
 
     def _keeping_seconds(self, said: float | None) -> float:

@@ -60,10 +60,8 @@ class Target:
 
 
 class ResponsesUpstreams:
-    """Carries out attempts; one for a process. `tls`, `find`: None, as the system has it.
-
-    Raises ValueError, naming the field, if a base_url or a credential cannot be sent.
-    """
+    """Carries out attempts; one for a process. `tls`: None, the system's; `find`, `made`: see Pool.
+    Raises ValueError, naming the field, if a base_url or a credential cannot be sent."""
 
     def __init__(
         self,
@@ -72,9 +70,10 @@ class ResponsesUpstreams:
         limits: Limits | None = None,
         tls: ssl.SSLContext | None = None,
         find: Find | None = None,
+        made: Callable[[asyncio.BaseTransport], None] | None = None,
     ) -> None:
         self._limits = limits or Limits()
-        self.pool = Pool(self._limits, tls or client_context(), find)
+        self.pool = Pool(self._limits, tls or client_context(), find, made)
         self._event_bytes = settings.limits.event_bytes
         self._store_when_omitted = settings.turn.store_when_omitted
         self._secrets = _secrets(settings)

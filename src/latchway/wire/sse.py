@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 import sys
-from itertools import takewhile
 from typing import NoReturn
 
 from latchway.wire.frame import Frame
@@ -40,10 +39,10 @@ _USUAL_LF = re.compile(rb"(?:event: ([^\n]*)\n)?data: (\{[^\n]*)\n\n")
 _USUAL_CRLF = re.compile(rb"(?:event: ([^\r\n]*)\r\n)?data: (\{[^\r\n]*)\r\n\r\n")
 FEW_BYTES = 1024
 """Of a read that brings an event or two: each is found alone, as is cheaper then."""
-REACH_BYTES = 16 << 10
-"""In which blocks are looked for that are like the first one. A bound, so that the time it takes
-is linear in the bytes, whatever stands in them; what is cut here is still at hand when it is read.
-"""
+REACH_BYTES, MOST_REACH_BYTES = 2 << 10, 16 << 10
+"""In which blocks are looked for that are like the first one: twice as many behind a run that has
+filled half of them, so that short runs cost no more than their length; and no more than is still
+at hand when it is read."""
 _OVERLAP = 1
 """Bytes to look at again with the next read: the end of a block is found by two."""
 
@@ -176,7 +175,7 @@ class Parser:
 def _pass_runs(usual: re.Pattern[bytes], whole: bytes, most: int, frames: list[Frame]) -> int:
     """Pass blocks of the usual shape, up to one that is none; say where. Blocks that differ in
     their data alone pass together. This is the data path."""
-    start = 0
+    start, reach = 0, REACH_BYTES
     while (found := usual.match(whole, start)) is not None and found.end() - start <= most:
         (data_start, data_end), stop, name = found.span(2), found.end(), found[1] or b""
         head = whole[start:data_start]
@@ -184,7 +183,7 @@ def _pass_runs(usual: re.Pattern[bytes], whole: bytes, most: int, frames: list[F
             frames.append(frame(found[2], found[0], name))
             start = stop
             continue
-        end, limit = whole[data_end:stop], max(stop, start + REACH_BYTES)
+        end, limit = whole[data_end:stop], max(stop, start + reach)
         each = _alike(whole[data_start:limit], head, end)
         size = sum(map(len, each)) + len(each) * (len(head) + len(end))
         together = run(each, whole[start : start + size], name) if size <= most else None
@@ -193,6 +192,7 @@ def _pass_runs(usual: re.Pattern[bytes], whole: bytes, most: int, frames: list[F
         else:
             frames.append(together)
             start += size
+        reach = min(2 * reach, MOST_REACH_BYTES) if 2 * size > reach else REACH_BYTES
     return start
 
 
@@ -200,10 +200,15 @@ def _alike(text: bytes, head: bytes, end: bytes) -> list[bytes]:
     """The data of the blocks with which `text` begins, behind the first one's `head`, up to one
     that has another head, another end, or data of several lines."""
     each = text.split(end + head)
-    last, ended, _ = each.pop().partition(end)
-    if ended:
-        each.append(last)
-    return each if _one_line(b"".join(each)) else list(takewhile(_one_line, each))
+    last = each.pop()
+    if not _one_line(b"".join(each)):
+        at = next(at for at, data in enumerate(each) if not _one_line(data))
+        last = each[at]
+        del each[at:]
+    data, ended, _ = last.partition(end)
+    if ended and _one_line(data):
+        each.append(data)
+    return each
 
 
 def _one_line(data: bytes) -> bool:
