@@ -32,6 +32,9 @@ a request is sent. Not 0, at which a TLS layer would think itself full while it 
 class Keeper(Protocol):
     """Who keeps idle connections."""
 
+    def made(self, transport: asyncio.BaseTransport) -> None:
+        """Each that is new."""
+
     def keep(self, connection: Connection, said: float | None) -> None:
         """`said`: for how many seconds its server keeps it, if it has said so."""
 
@@ -118,6 +121,7 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._dialling = None
         self._transport = cast(asyncio.Transport, transport)
+        self._keeper.made(transport)
         if self._closed:
             self._transport.abort()
             return

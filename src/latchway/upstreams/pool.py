@@ -72,6 +72,11 @@ class Pool:
             for connection in list(connections):
                 connection.close()
 
+    def made(self, transport: asyncio.BaseTransport) -> None:
+        """A connection is there."""
+        if self._made is not None:
+            self._made(transport)
+
     def keep(self, connection: Connection, said: float | None) -> None:
         """Take a connection back after a clean end."""
         seconds = self._keeping_seconds(said)
@@ -132,7 +137,7 @@ class Pool:
 
     async def _try(self, origin: Origin, address: str, connection: Connection) -> OSError | None:
         try:
-            transport, _ = await asyncio.get_running_loop().create_connection(
+            await asyncio.get_running_loop().create_connection(
                 lambda: connection,
                 address,
                 origin.port,
@@ -141,8 +146,6 @@ class Pool:
             )
         except OSError as fault:
             return fault
-        if self._made is not None:
-            self._made(transport)
         return None
 
     def _keeping_seconds(self, said: float | None) -> float:

@@ -39,10 +39,11 @@ _USUAL_LF = re.compile(rb"(?:event: ([^\n]*)\n)?data: (\{[^\n]*)\n\n")
 _USUAL_CRLF = re.compile(rb"(?:event: ([^\r\n]*)\r\n)?data: (\{[^\r\n]*)\r\n\r\n")
 FEW_BYTES = 1024
 """Of a read that brings an event or two: each is found alone, as is cheaper then."""
-REACH_BYTES, MOST_REACH_BYTES = 2 << 10, 16 << 10
-"""In which blocks are looked for that are like the first one: twice as many behind a run that has
-filled half of them, so that short runs cost no more than their length; and no more than is still
-at hand when it is read."""
+REACH_BLOCKS = 8
+"""Blocks of the first one's size in which those are looked for that are like it: twice as many
+behind a run that has filled half of them, so that short runs cost no more than their length."""
+REACH_BYTES = 16 << 10
+"""And no more than is still at hand when it is read."""
 _OVERLAP = 1
 """Bytes to look at again with the next read: the end of a block is found by two."""
 
@@ -175,7 +176,7 @@ class Parser:
 def _pass_runs(usual: re.Pattern[bytes], whole: bytes, most: int, frames: list[Frame]) -> int:
     """Pass blocks of the usual shape, up to one that is none; say where. Blocks that differ in
     their data alone pass together. This is the data path."""
-    start, reach = 0, REACH_BYTES
+    start, ahead = 0, REACH_BLOCKS
     while (found := usual.match(whole, start)) is not None and found.end() - start <= most:
         (data_start, data_end), stop, name = found.span(2), found.end(), found[1] or b""
         head = whole[start:data_start]
@@ -183,7 +184,8 @@ def _pass_runs(usual: re.Pattern[bytes], whole: bytes, most: int, frames: list[F
             frames.append(frame(found[2], found[0], name))
             start = stop
             continue
-        end, limit = whole[data_end:stop], max(stop, start + reach)
+        end, reach = whole[data_end:stop], min(ahead * (stop - start), REACH_BYTES)
+        limit = max(stop, start + reach)
         each = _alike(whole[data_start:limit], head, end)
         size = sum(map(len, each)) + len(each) * (len(head) + len(end))
         together = run(each, whole[start : start + size], name) if size <= most else None
@@ -192,7 +194,7 @@ def _pass_runs(usual: re.Pattern[bytes], whole: bytes, most: int, frames: list[F
         else:
             frames.append(together)
             start += size
-        reach = min(2 * reach, MOST_REACH_BYTES) if 2 * size > reach else REACH_BYTES
+        ahead = 2 * ahead if 2 * size > reach else REACH_BLOCKS
     return start
 
 
