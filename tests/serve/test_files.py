@@ -8,11 +8,14 @@ import resource
 import socket
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from command import SECONDS
-from latchway.serve import files
+from harness.gateway import settings
+from latchway.serve import files, process
 from serve import processes
 
 FEW = 40
@@ -79,6 +82,16 @@ def test_without_a_limit_none_is_told_of(
     with caplog.at_level(logging.WARNING):
         files.Files(lambda: 0.0).taken(Taking(1 << 20))
     assert told(caplog) == []
+
+
+def test_connections_to_upstreams_are_seen_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr(process, "ResponsesUpstreams", lambda settings, **more: asked.update(more))
+    ledger: Any = SimpleNamespace(keys=None)
+    loop = asyncio.new_event_loop()
+    app = process.assemble(settings(), loop, ledger, ledger)
+    loop.close()
+    assert asked == {"made": app.files.taken}
 
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="Linux alone sets another's limit")

@@ -68,9 +68,9 @@ def test_where_there_is_no_such_call_nothing_is_set(
     library: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ctypes.CDLL", library)
-    memory.keep_the_heap()
+    assert not memory.keep_the_heap()
 
 
 def test_where_there_is_no_ctypes_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ctypes", None)
-    memory.keep_the_heap()
+    assert not memory.keep_the_heap()

@@ -58,13 +58,7 @@ def test_who_wants_to_know_is_told_of_each_new_connection(
     async def main() -> None:
         settings = settings_for(f"http://127.0.0.1:{listener.getsockname()[1]}/v1")
         upstreams = ResponsesUpstreams(settings, made=told)
-        first = Ear()
-        upstreams.open(1, PLACE, request(), first.tell)
-        await first.until("connected")
-        server, _ = listener.accept()
-        receive_request(server)
-        server.sendall(stream(STREAM))
-        await first.over()
+        server = await a_first_turn(upstreams, listener)
         upstreams.open(1, PLACE, request(), Ear().tell)  # on the same one
         await turns_of_the_loop()
         server.close()
@@ -73,6 +67,18 @@ def test_who_wants_to_know_is_told_of_each_new_connection(
     with asyncio.Runner(loop_factory=loop) as runner:
         runner.run(main())
     assert len(made) == 1
+
+
+async def a_first_turn(upstreams: ResponsesUpstreams, listener: socket.socket) -> socket.socket:
+    """One that ends well; returns the server's side of its connection, which is kept."""
+    first = Ear()
+    upstreams.open(1, PLACE, request(), first.tell)
+    await first.until("connected")
+    server, _ = listener.accept()
+    receive_request(server)
+    server.sendall(stream(STREAM))
+    await first.over()
+    return server
 
 
 def receive_request(sock: socket.socket) -> None:
@@ -92,13 +98,7 @@ def test_a_write_that_fails_does_not_hide_the_answer_that_came_before(
 ) -> None:
     async def main() -> None:
         upstreams = calling(listener)
-        first = Ear()
-        upstreams.open(1, PLACE, request(), first.tell)
-        await first.until("connected")
-        server, _ = listener.accept()
-        receive_request(server)
-        server.sendall(stream(STREAM))
-        await first.over()
+        server = await a_first_turn(upstreams, listener)
 
         second = Ear()
         upstreams.open(1, PLACE, request(), second.tell)

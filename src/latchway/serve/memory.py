@@ -38,13 +38,13 @@ def spare() -> None:
     keep_the_heap()
 
 
-def keep_the_heap() -> None:
-    """Where there is no such call (another C library, a Python without ctypes), nothing is set."""
+def keep_the_heap() -> bool:
+    """Was it set? Not where there is no such call (another C library, a Python without ctypes)."""
     if any(name.startswith(OPERATORS) for name in os.environ):
-        return
+        return False
     with suppress(ImportError, OSError, AttributeError):
         import ctypes
 
         mallopt = ctypes.CDLL(None).mallopt
-        for option, size in HEAP.items():
-            mallopt(option, size)
+        return all(mallopt(option, size) for option, size in HEAP.items())
+    return False
