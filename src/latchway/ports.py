@@ -75,8 +75,8 @@ class Upstreams(Protocol):
     def open(
         self, attempt: int, place: Place, request: Request, tell: Callable[[UpstreamEvent], None]
     ) -> Call:
-        """Start an attempt. Events are told later, never from within this call. Each attempt ends
-        with exactly one of a terminal frame, Answered, Broke, Oversized, or its drop()."""
+        """Start an attempt. From within this call no more is told than Connected and Sent. Each
+        attempt ends with exactly one of a terminal frame, Answered, Broke, Oversized, or drop()."""
 
     def ask(
         self,

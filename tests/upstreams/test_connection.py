@@ -100,10 +100,13 @@ def test_a_write_that_fails_does_not_hide_the_answer_that_came_before(
         upstreams = calling(listener)
         server = await a_first_turn(upstreams, listener)
 
+        def leave() -> None:
+            server.sendall(whole(JSON_ERROR, "503 Busy"))
+            reset(server)
+
         second = Ear()
+        second.then["connected"] = leave
         upstreams.open(1, PLACE, request(), second.tell)
-        server.sendall(whole(JSON_ERROR, "503 Busy"))
-        reset(server)
         lines = await second.over()
         assert lines[-2:] == ["headed 503", "answered 503 server_is_overloaded"]
         assert "sent" not in lines
@@ -289,16 +292,16 @@ def test_an_attempt_dropped_while_connecting_calls_nobody(
 
 
 @both_loops
-def test_nothing_is_told_from_within_open(loop: Any) -> None:
+def test_only_a_connection_that_is_there_writes_and_says_so_from_within_open(loop: Any) -> None:
     async def script(side: Side) -> None:
         for _ in range(2):
             await side.answer(stream(STREAM))
 
     async def main() -> None:
         async with world(script) as here:
-            for _ in range(2):
+            for told in ([], ["connected", "sent"]):
                 ear, _ = here.call()
-                assert ear.lines == []
+                assert ear.lines == told
                 await ear.over()
             assert here.server.connections == 1
 

@@ -65,13 +65,14 @@ class Connection(asyncio.Protocol):
     # ---- what its owner asks for
 
     def start(self, exchange: Exchange, head: bytes, body: bytes) -> None:
-        """Send a request and read its answer; on a connection that is new, or idle."""
+        """Send a request and read its answer; on a connection that is new, or idle. An idle one
+        writes at once, and says so from within: a round of the loop may be long."""
         self._exchange = exchange
         self._answer = AnswerReader(self._limits.head_bytes)
         self._begun = self._sent = False
         self._pieces = _pieces(head, body, self._limits.write_bytes)
         if self._transport is not None:
-            self._loop.call_soon(self._begin)
+            self._begin()
 
     def dialled_by(self, task: asyncio.Task[None]) -> None:
         """The task that connects; it is cancelled if nobody waits for it any longer."""
@@ -167,7 +168,7 @@ class Connection(asyncio.Protocol):
     # ---- writing
 
     def _begin(self) -> None:
-        """In a turn of the loop of its own: uvloop starts to read behind `connection_made`."""
+        """Behind `connection_made`, in its own turn of the loop: uvloop reads only then."""
         if self._closed or self._transport is None:
             return
         if self._paused:

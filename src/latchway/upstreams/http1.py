@@ -42,7 +42,8 @@ def request_head(target: str, fields: Iterable[tuple[str, str]], method: str = "
 
 
 class Exchange(Protocol):
-    """Who is told what happens to one request. Never from within `Connection.start`."""
+    """Who is told what happens to one request. From within `Connection.start` no more than that it
+    is `connected` and `sent`."""
 
     def connected(self) -> None:
         """The request can be written."""

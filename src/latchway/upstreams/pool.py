@@ -57,7 +57,7 @@ class Pool:
         """All that are open, each with the end of its time."""
 
     def start(self, origin: Origin, exchange: Exchange, head: bytes, body: bytes) -> Connection:
-        """Send a request on an idle connection, or else on a new one. `exchange` is told later."""
+        """Send a request on an idle connection, at once, or else on a new one."""
         connection = self._take(origin) or self._dial(origin)
         connection.start(exchange, head, body)
         return connection
