@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import resource
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 SCARCE = 0.9
 """Of those that there may be: from here on it is said. A stream takes two."""
@@ -18,6 +20,13 @@ FEW_LEFT = (
     "%d of %d file descriptors are taken, two by each stream; without one no connection is made: "
     "raise the limit (ulimit -n, LimitNOFILE)"
 )
+
+NONE_LEFT = (
+    "no file descriptor is left (%s): new connections wait; "
+    "raise the limit (ulimit -n, LimitNOFILE)"
+)
+
+SYSTEM_IS_FULL = frozenset({errno.EMFILE, errno.ENFILE})
 
 log = logging.getLogger("latchway")
 
@@ -38,7 +47,7 @@ class Files:
 
     def __init__(self, time: Callable[[], float]) -> None:
         self._time = time
-        self._silent_until = 0.0
+        self._silent_until: dict[str, float] = {}
 
     def taken(self, transport: asyncio.BaseTransport) -> None:
         """By a new connection: its descriptor's number is the lowest that was free."""
@@ -46,6 +55,20 @@ class Files:
         most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         if own is None or own.fileno() < SCARCE * most or most == resource.RLIM_INFINITY:
             return
-        if self._time() >= self._silent_until:
-            self._silent_until = self._time() + SILENCE_SECONDS
-            log.warning(FEW_LEFT, own.fileno() + 1, most)
+        self._say(FEW_LEFT, own.fileno() + 1, most)
+
+    def unheard(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """The loop's handler of what nobody handles. asyncio's own loop tells it of a client for
+        whom there is no descriptor, a thousand times a second; all else is said as ever."""
+        fault = context.get("exception")
+        if "socket" in context and isinstance(fault, OSError) and fault.errno in SYSTEM_IS_FULL:
+            self._say(NONE_LEFT, fault.strerror)
+        else:
+            loop.default_exception_handler(context)
+
+    def _say(self, what: str, *figures: object) -> None:
+        """Once in a while, however often it is so."""
+        now = self._time()
+        if now >= self._silent_until.get(what, now):
+            self._silent_until[what] = now + SILENCE_SECONDS
+            log.warning(what, *figures)

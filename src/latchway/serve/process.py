@@ -122,6 +122,7 @@ def assemble(
 ) -> App:
     """Everything that a process's turns share, put together. `figures`: None: its own."""
     few = Files(loop.time)
+    loop.set_exception_handler(few.unheard)
     names = [route.name for model in settings.models.values() for route in model.routes]
     ports = Ports(
         settings=settings,
