@@ -196,7 +196,8 @@ class Ledger(Protocol):
 
     def close(self, closing: Closing, done: Written) -> None:
         """Idempotent and final: the first outcome stands. A closing that could not be made durable
-        is refunded by the ledger itself as soon as it can be (R6: every reservation ends)."""
+        is refunded by the ledger itself as soon as it can be (R6: every reservation ends); a charge
+        that became so after it was given up is given back, at the latest with the next closing."""
 
     def remember(self, owner: str, route: str, marks: Sequence[bytes], done: Written) -> None:
         """`route` made these for `owner`, outside of a turn or ahead of its end (wire/marks.py)."""

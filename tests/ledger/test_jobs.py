@@ -9,9 +9,10 @@ import pytest
 from latchway.ledger import jobs
 from latchway.ledger.committer import Job, Work
 from latchway.ledger.sqlite import Book
+from latchway.ledger.verify import verify
 from latchway.ports import Granted
 from latchway.wire.marks import mark
-from ledger.parts import add_key, closing, entries, in_memory, opening
+from ledger.parts import add_key, closing, entries, in_memory, opening, refund
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ ENDS = [
     (("work",), [("charge", 40), ("release", 60)]),
     (("work", "amends"), [("charge", 40), ("release", 60), ("adjust", 40)]),
     (("work", "amends", "amends"), [("charge", 40), ("release", 60), ("adjust", 40)]),
-    (("work", "instead"), [("charge", 40), ("release", 60)]),
+    (("work", "instead"), [("charge", 40), ("release", 60), ("adjust", 40)]),
 ]
 
 
@@ -65,6 +66,35 @@ def test_a_closing_is_made_or_made_up_for(
     for part in parts:
         write(book, getattr(job, part))
     assert entries(book)[1:] == left
+
+
+CHARGED, GIVEN_BACK = [("charge", 40), ("release", 60)], ("adjust", 40)
+
+
+@pytest.mark.parametrize(
+    ("then", "left"),
+    [
+        ([("refund", "work")], [*CHARGED, GIVEN_BACK]),
+        ([("refund", "instead")], [*CHARGED, GIVEN_BACK]),
+        ([("refund", "work"), ("refund", "work")], [*CHARGED, GIVEN_BACK]),
+        ([("refund", "work"), ("charge", "amends")], [*CHARGED, GIVEN_BACK]),
+        ([("charge", "work")], CHARGED),
+    ],
+)
+def test_a_refund_behind_a_charge_that_is_durable_after_all_gives_it_back_in_its_own_commit(
+    book: Book, then: list[tuple[str, str]], left: list[tuple[str, int]]
+) -> None:
+    """Else a record that says nothing was charged may be durable, and the process be killed."""
+    write(book, jobs.reserve(opening(), jobs.nobody_waits).work)
+    ends = {
+        "charge": jobs.close(closing(), jobs.nobody_waits),
+        "refund": jobs.close(refund(), jobs.nobody_waits),
+    }
+    write(book, ends["charge"].work)
+    for which, part in then:
+        assert write(book, getattr(ends[which], part)) == Granted()
+    assert entries(book)[1:] == left
+    assert verify(book.connection) == []
 
 
 def test_what_is_given_back_is_owed_until_it_is(book: Book) -> None:

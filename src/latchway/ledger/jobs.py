@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from latchway.ledger import recovery
 from latchway.ledger.committer import Job
+from latchway.ledger.sqlite import Book
 from latchway.ports import Closing, Granted, Opening, Refused, Unavailable, Written
 
 
@@ -37,11 +38,19 @@ def record_replay(request_id: str, route: str, done: Written) -> Job:
 def close(closing: Closing, done: Written) -> Job:
     """Granted once it is durable. Unavailable: nothing will have been charged."""
     return Job(
-        lambda book: book.close(closing),
+        lambda book: _end(book, closing),
         done,
-        instead=lambda book: book.close(_refund(closing)),
+        instead=lambda book: _end(book, _refund(closing)),
         amends=lambda book: book.give_back(closing.request_id),
     )
+
+
+def _end(book: Book, closing: Closing) -> Granted:
+    """A refund may come behind a charge of the same turn, which was given up and became durable
+    all the same. It goes back in the same commit: the next may hold the record that says so, and
+    the process be killed before another."""
+    ended = book.close(closing)
+    return book.give_back(closing.request_id) if closing.basis == "none" else ended
 
 
 def _refund(closing: Closing) -> Closing:
