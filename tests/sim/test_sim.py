@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from sim import __main__ as runs
 from sim import coverage
 from sim.bugs import BUGS, SOURCE, TESTS, Bug, plant
 from sim.lives import live, retold
@@ -86,3 +88,20 @@ def test_a_fault_that_did_not_meet_a_phase_is_named() -> None:
     assert coverage.missing(counted) == []
     counted["stall", "pairing"] = coverage.AT_LEAST - 1
     assert coverage.missing(counted) == [(("stall", "pairing"), coverage.AT_LEAST - 1)]
+
+
+@pytest.mark.parametrize(
+    ("made", "met", "enough"),
+    [(0.9, 20, False), (1.0, 20, True), (1.0, 19, False), (1.9, 19, False), (2.0, 19, True)],
+)
+def test_a_whole_run_goes_on_for_a_pair_that_comes_late(
+    made: float, met: int, enough: bool
+) -> None:
+    counted = Counter(dict.fromkeys(coverage.required(), met))
+    counted["turns", "all"] = int(made * coverage.WHOLE_TURNS)
+    assert runs._enough(counted, coverage.WHOLE_TURNS) is enough
+
+
+def test_a_short_run_meets_what_it_meets() -> None:
+    assert runs._enough(Counter({("turns", "all"): 100}), 100)
+    assert not runs._enough(Counter({("turns", "all"): 99}), 100)
