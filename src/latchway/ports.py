@@ -164,6 +164,9 @@ class Closing(Value, frozen=True):
     """Marks of what `route` made for the turn's owner (wire/marks.py), remembered with it."""
     repeated: bool = False
     """What the request said may be among them, as in a compaction's answer."""
+    undoes: bool = False
+    """A charge was asked for before, and given up. If it became durable all the same, it is given
+    back with this."""
 
 
 class Granted(Value, frozen=True):
@@ -197,7 +200,7 @@ class Ledger(Protocol):
     def close(self, closing: Closing, done: Written) -> None:
         """Idempotent and final: the first outcome stands. A closing that could not be made durable
         is refunded by the ledger itself as soon as it can be (R6: every reservation ends); a charge
-        that became so after it was given up is given back, at the latest with the next closing."""
+        that became so after it was given up is given back, at the latest with what `undoes` it."""
 
     def remember(self, owner: str, route: str, marks: Sequence[bytes], done: Written) -> None:
         """`route` made these for `owner`, outside of a turn or ahead of its end (wire/marks.py)."""

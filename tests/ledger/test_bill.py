@@ -123,4 +123,6 @@ def test_a_charge_that_is_not_durable_is_the_operators_loss(
         0, loss, reason, "none",
     )  # fmt: skip
     assert (closing.usage, closing.billed_attempt, closing.response_id) == (None, None, "resp_1")
+    assert closing.undoes
+    assert not refund.undoes
     assert bill == Bill(RESERVED, 0, loss, reason)

@@ -11,6 +11,7 @@ from latchway.ledger.committer import Job, Work
 from latchway.ledger.sqlite import Book
 from latchway.ledger.verify import verify
 from latchway.ports import Granted
+from latchway.values import replace
 from latchway.wire.marks import mark
 from ledger.parts import add_key, closing, entries, in_memory, opening, refund
 
@@ -53,7 +54,7 @@ ENDS = [
     (("work",), [("charge", 40), ("release", 60)]),
     (("work", "amends"), [("charge", 40), ("release", 60), ("adjust", 40)]),
     (("work", "amends", "amends"), [("charge", 40), ("release", 60), ("adjust", 40)]),
-    (("work", "instead"), [("charge", 40), ("release", 60), ("adjust", 40)]),
+    (("work", "instead"), [("charge", 40), ("release", 60)]),
 ]
 
 
@@ -79,6 +80,7 @@ CHARGED, GIVEN_BACK = [("charge", 40), ("release", 60)], ("adjust", 40)
         ([("refund", "work"), ("refund", "work")], [*CHARGED, GIVEN_BACK]),
         ([("refund", "work"), ("charge", "amends")], [*CHARGED, GIVEN_BACK]),
         ([("charge", "work")], CHARGED),
+        ([("another refund", "work"), ("another refund", "instead")], CHARGED),
     ],
 )
 def test_a_refund_behind_a_charge_that_is_durable_after_all_gives_it_back_in_its_own_commit(
@@ -88,7 +90,8 @@ def test_a_refund_behind_a_charge_that_is_durable_after_all_gives_it_back_in_its
     write(book, jobs.reserve(opening(), jobs.nobody_waits).work)
     ends = {
         "charge": jobs.close(closing(), jobs.nobody_waits),
-        "refund": jobs.close(refund(), jobs.nobody_waits),
+        "refund": jobs.close(replace(refund(), undoes=True), jobs.nobody_waits),
+        "another refund": jobs.close(refund(), jobs.nobody_waits),
     }
     write(book, ends["charge"].work)
     for which, part in then:

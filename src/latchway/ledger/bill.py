@@ -66,7 +66,8 @@ def undone(charge: Closing, refund: Closing, reserved: int) -> tuple[Closing, Bi
     refunded the turn by itself (`ports.Ledger.close`), and what was to be charged is a loss."""
     loss = charge.loss + charge.charge
     reason = "ledger_unavailable" if loss else None
-    return replace(refund, loss=loss, loss_reason=reason), Bill(reserved, 0, loss, reason)
+    closing = replace(refund, loss=loss, loss_reason=reason, undoes=True)
+    return closing, Bill(reserved, 0, loss, reason)
 
 
 def _full_price(command: Close, terms: Terms) -> tuple[Usage | None, int]:

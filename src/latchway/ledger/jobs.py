@@ -11,6 +11,7 @@ from latchway.ledger import recovery
 from latchway.ledger.committer import Job
 from latchway.ledger.sqlite import Book
 from latchway.ports import Closing, Granted, Opening, Refused, Unavailable, Written
+from latchway.values import replace
 
 
 def reserve(
@@ -46,17 +47,17 @@ def close(closing: Closing, done: Written) -> Job:
 
 
 def _end(book: Book, closing: Closing) -> Granted:
-    """A refund may come behind a charge of the same turn, which was given up and became durable
-    all the same. It goes back in the same commit: the next may hold the record that says so, and
-    the process be killed before another."""
+    """What became durable after it was given up goes back in the commit of the refund behind it:
+    the next may hold the record that says so, and the process be killed before another."""
     ended = book.close(closing)
-    return book.give_back(closing.request_id) if closing.basis == "none" else ended
+    return book.give_back(closing.request_id) if closing.undoes else ended
 
 
 def _refund(closing: Closing) -> Closing:
     """What would have been charged is the operator's loss as well."""
     loss = closing.loss + closing.charge
-    return recovery.refund(closing.request_id, loss, "ledger_unavailable")
+    refund = recovery.refund(closing.request_id, loss, "ledger_unavailable")
+    return replace(refund, undoes=closing.undoes)
 
 
 def give_back(request_id: str, done: Written) -> Job:
