@@ -24,6 +24,7 @@ from latchway.ledger.sqlite import wall_clock_ms
 from latchway.ledger.verify import verify
 from latchway.ledger.writer import Writer
 from latchway.ports import Granted, Ledger, Refused, Unavailable
+from latchway.values import replace
 from latchway.wire.marks import mark
 from latchway.workers import messages
 from latchway.workers.desk import Desk
@@ -174,6 +175,17 @@ def test_many_closings_of_one_turn_are_one(play: Any) -> None:
         ends = [closing(charge=COST), refund(), closing(charge=77), closing(charge=COST)]
         assert await asyncio.gather(*(close(bench, end) for end in ends)) == [Granted()] * 4
         assert account(bench) == (COST, 0, 1000 - COST)
+
+    play(body)
+
+
+def test_a_charge_that_is_durable_after_all_goes_back_with_what_undoes_it(play: Any) -> None:
+    async def body(bench: Bench) -> None:
+        await reserve(bench)
+        undoing = replace(refund(), undoes=True)
+        ends = [closing(charge=COST), undoing, undoing]
+        assert await asyncio.gather(*(close(bench, end) for end in ends)) == [Granted()] * 3
+        assert account(bench) == (0, 0, 1000)
 
     play(body)
 

@@ -139,16 +139,21 @@ def test_connections_to_upstreams_are_seen_too(monkeypatch: pytest.MonkeyPatch) 
     assert loop.get_exception_handler() == app.files.unheard
 
 
+def crowd(gateway: processes.Gateway, opened: ExitStack) -> None:
+    """Leave it few descriptors, and take them all, and more."""
+    _, most = resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE, (FEW, most))
+    for _ in range(FEW):
+        address = ("127.0.0.1", gateway.port)
+        opened.enter_context(socket.create_connection(address, SECONDS))
+
+
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="Linux alone sets another's limit")
 def test_a_gateway_tells_its_operator(tmp_path: Path) -> None:
     with processes.upstream() as lab, ExitStack() as opened:
         secret = processes.configure(tmp_path, lab)
         gateway = opened.enter_context(processes.serving(tmp_path, secret))
-        _, most = resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE)
-        resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE, (FEW, most))
-        for _ in range(FEW):
-            address = ("127.0.0.1", gateway.port)
-            opened.enter_context(socket.create_connection(address, SECONDS))
+        crowd(gateway, opened)
         assert gateway.process.stderr is not None
         assert f"of {FEW} file descriptors are taken" in gateway.process.stderr.readline()
 
@@ -164,11 +169,7 @@ def test_on_asyncios_own_loop_its_operator_is_told_once_that_none_is_left(
         secret = processes.configure(tmp_path, lab)
         monkeypatch.setenv("PYTHONPATH", str(without))
         gateway = opened.enter_context(processes.serving(tmp_path, secret))
-        _, most = resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE)
-        resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE, (FEW, most))
-        for _ in range(FEW):
-            address = ("127.0.0.1", gateway.port)
-            opened.enter_context(socket.create_connection(address, SECONDS))
+        crowd(gateway, opened)
         assert gateway.process.stderr is not None
         lines = sorted(json.loads(gateway.process.stderr.readline())["message"] for _ in range(2))
         assert f"of {FEW} file descriptors are taken" in lines[0]
